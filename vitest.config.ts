@@ -13,8 +13,9 @@ import { site } from './test/browser/server/site.ts';
 const MINUTE = 60_000;
 
 /**
- * Groups of projects run one after the other: first what counts on the processor, then what mostly waits (processes
- * killed, networks cut, browsers), which shares it well. From 1, because 0 means last where there is one worker.
+ * Vitest runs these groups of projects one after the other: first the tests that keep the processor busy, then those that
+ * mostly wait (for killed processes, cut networks, browsers) and so share the processor well. Their numbers begin at 1,
+ * because Vitest runs group 0 last where there is only one worker.
  */
 const GROUPS = [
   ['unit', 'lean', 'proof', 'docs'],
@@ -22,18 +23,18 @@ const GROUPS = [
   browsers.map(({ name }) => name),
   ['react-native', 'package', 'e2e', 'slow', 'runtimes', 'frameworks'],
 ];
-/** Where a machine is busy, what a test waits for takes many times as long. */
+/** How long `expect.poll` waits. On a busy machine, everything takes many times as long. */
 const PATIENCE = { poll: { timeout: 20_000 } };
 const inTurn = (name: string) => ({ name, expect: PATIENCE, sequence: { groupOrder: GROUPS.findIndex((group) => group.includes(name)) + 1 } });
 
-/** What takes minutes, by `npm run test:slow`: the same worlds as in other tests, for longer or in one more browser. */
+/** Test files that take minutes; `npm run test:slow` runs them. They repeat scenarios of other tests, for longer or in one more browser. */
 const SLOW = [
   'test/e2e/{afternoon,browsers,kill-pages}.test.ts',
   'test/servers/{calm,sqlite,postgres-and-redis,probe,without}.test.ts',
   'test/node/kills/*.test.ts',
 ];
 
-/** What takes a second or more, and so is no part of `npm run check`. */
+/** Test files that take a second or more. Project `proof` runs them instead of `unit`, so that `npm run check` stays fast. */
 const UNHURRIED = [
   'test/devtools/buttons.test.ts',
   'test/dialects/{safety,size,spoken}.test.ts',
@@ -42,26 +43,26 @@ const UNHURRIED = [
 ];
 
 /**
- * What tests of our own code or of a library's, and of a browser only what other files test in each engine: these run in the first
- * browser there is.
+ * Test files whose results don't depend on the engine: they test our own code or a library, and other files test the browser
+ * features behind it in every engine. They run only in the first browser that is installed.
  */
 const IN_ONE_ENGINE = [
-  // The panel shows and plays; `together` has its frames, workers and channels, `hands` its looks, keys and policies.
+  // What the panel shows, and the faults that it injects. `together` tests it across frames and workers, `hands` its accessibility and security policies.
   'test/browser/devtools/{faults,other-tabs,panel}.test.ts',
-  // Names and copies of the package; requests, tabs and locks have files of their own.
+  // How calls join by name across copies of the package, and traces. Other files test requests, tabs and locks.
   'test/browser/engine/{join,opentelemetry}.test.ts',
-  // Which key and whose: no engine has a say in it. `once-form` has what forms send, `changes` and `presses` what becomes of the page.
+  // Which key a form sends, and for which user. `once-form` tests what forms send, `changes` and `presses` what happens on the page meanwhile.
   'test/browser/form/{define,field-names,keys,known}.test.ts',
-  // How browsers refuse their storage is played, not met; the contract, quotas and other versions have files of their own.
+  // Simulates the ways in which browsers refuse storage. Other files test the store contract, quotas and database versions on the real storage.
   'test/browser/stores/available.test.ts',
-  // What React and other libraries do between a click and a call. `react` and `react-identity` have the store, tabs and clicks.
+  // What React and other libraries do between a click and a call. `react` and `react-identity` test the store, tabs and clicks.
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
 
-/** These clear their site's data. From then on, an open page in Chromium has no locks in common with pages that are opened later. */
+/** These files clear the data of their site. After that, a page that is open in Chromium shares no locks with pages opened later. */
 const CLEARING = /browser\/(engine\/storage|stores\/indexeddb)\.test\.ts$/;
 
-/** They come last, because files share a page. */
+/** Runs those files last, because all files of a browser share a page. */
 class ClearingLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -69,7 +70,10 @@ class ClearingLast extends BaseSequencer {
   }
 }
 
-/** What the twins of the lean build have no part in: sources, the rules of the core and the dialects, the panel, which production pages do not get. */
+/**
+ * Test files that project `lean` leaves out: those that the lean build cannot affect (they test the source text, the rules of core and
+ * dialects, or the panel, which production pages don't load), and the slow files above.
+ */
 const WITHOUT_TWINS = [
   'test/architecture.test.ts',
   'test/core/{begin,carrier,decide,verdict,waiting,words,work-state}.test.ts',
@@ -82,10 +86,10 @@ const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
+/** Tests leave nothing behind, so files can share a worker or a page. That loads every module only once and halves the time. */
 const shared = { isolate: false, setupFiles: [path('test/support/fresh.ts')] };
 
-/** Tests may import the package by its name and get its sources; `package` and `e2e` get what was built. */
+/** Resolves imports of the package by its name to its sources. The projects `package` and `e2e` import the build instead. */
 const sources = {
   resolve: {
     alias: [
@@ -96,7 +100,7 @@ const sources = {
 } satisfies TestProjectConfiguration;
 
 const FIREFOX_PREFS = {
-  // kB in all, of which an origin gets a fifth: a quota that a test can reach, and that the databases of all tests do not.
+  // kB for all origins; one origin gets a fifth. Small enough for a test to fill, large enough for the databases of all other tests.
   'dom.quotaManager.temporaryStorage.fixedLimit': 90_000,
 };
 
@@ -106,7 +110,7 @@ const providers: Record<Browser['name'], (...executables: string[]) => BrowserPr
   webkit: (driver = '', miniBrowser = '', xvfb) => webkitgtk({ driver, miniBrowser, xvfb }),
 };
 
-/** A real server of the tests' own origin, in front of vite's. */
+/** Answers requests to the tests' own origin with a real server, before Vite sees them. */
 const withSite = (): Plugin => ({
   name: 'site',
   configureServer: ({ middlewares }) => {
@@ -157,7 +161,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         fileParallelism: false,
         browser: {
           enabled: true,
-          // MiniBrowser has no such mode; its display is nobody's.
+          // MiniBrowser has no headless mode; it runs on a virtual display.
           headless: browser.name !== 'webkit',
           ui: false,
           screenshotFailures: false,
@@ -181,7 +185,7 @@ const unit = {
   ],
 };
 
-/** The twins of the lean build. Which platform it is, tests say. */
+/** The file replacements of the lean build, except that of platform detection: tests choose their platform themselves. */
 const lean = TWINS.filter(([file]) => !file.test('/platform/detect.js')).map(([file, replacement]) => ({
   find: new RegExp(`^.*${file.source}`),
   replacement,
@@ -203,7 +207,7 @@ const projects: TestProjectConfiguration[] = [
     },
   },
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
-  // Real processes, started and killed.
+  // These tests start and kill real processes.
   {
     ...sources,
     test: {
@@ -217,11 +221,11 @@ const projects: TestProjectConfiguration[] = [
   },
   { ...sources, test: { ...inPlayground, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
-  // React Native's own JavaScript, installed by itself; the packed package in it.
+  // The packed package with React Native's own JavaScript, which is installed separately.
   { test: { ...slow, ...inTurn('react-native'), globalSetup: [path('test/react-native/prepare.mjs')], include: ['test/react-native/*.test.ts'] } },
-  // Workers, edge functions, Deno, Bun, other Nodes: each the real one, with the packed package in it.
+  // The packed package in the real workerd, edge-runtime, Deno, Bun and other versions of Node.
   { test: { ...slow, ...inTurn('runtimes'), globalSetup: [path('test/runtimes/prepare.mjs')], include: ['test/runtimes/*.test.ts'] } },
-  // Apps of frameworks, built and started as those do, in the first browser.
+  // Apps of frameworks, built and started with the frameworks' own tools, in the first browser.
   { test: { ...slow, ...inTurn('frameworks'), globalSetup: [path('test/frameworks/prepare.mjs')], include: ['test/frameworks/*.test.ts'] } },
   { test: { ...slow, ...inTurn('package'), isolate: false, include: ['test/package/**/*.test.ts'] } },
 ];

@@ -1,4 +1,7 @@
-/** The same clients over a real connection to a server on this machine, one call at a time and 64. `npm run bench:loopback [-- rounds]` */
+/**
+ * The same clients as in `node.ts`, over a real connection to a server on this machine, one call at a time and 64 at
+ * once. `npm run bench:loopback [-- rounds]`
+ */
 import { fork } from 'node:child_process';
 import { once as event } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -10,7 +10,8 @@ const collect = globalThis.gc;
 if (!collect) throw new Error('run it with --expose-gc');
 
 const fetch = async (): Promise<Response> => new Response('{"ok":true}', { status: 201, headers: { 'content-type': 'application/json' } });
-// Forgets each record when it is settled, because this benchmark measures the memory beside the store: as if another process had the records.
+// Forgets each record when it is settled, as if another process kept the records, because this benchmark measures the
+// memory outside the store.
 const forgetful = memoryStore();
 const once = createOnce({
   namespace: 'bench',
@@ -45,7 +46,7 @@ async function run(upTo: number): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-// Everything that grows only once has grown after this run.
+// After this run, everything that grows only once has grown.
 await run(operations / SAMPLES);
 const samples = [{ operations: n, ...(await sample()) }];
 for (let at = 2; at <= SAMPLES; at++) {

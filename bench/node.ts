@@ -29,7 +29,7 @@ const ours: Readonly<Record<string, Call>> = {
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };
 
-/** Stands for a record: as many fields, and as long. */
+/** As many fields as a record, and as long. */
 const RECORD = [...Array.from({ length: 4 }, () => 'x'.repeat(64)), ...Array.from({ length: 10 }, () => 'header:Key'), ...Array.from({ length: 6 }, Date.now)];
 
 /** The parts of the floor, each by itself over the same stub: steps that no named call can do without. */
@@ -81,7 +81,7 @@ for (const [name, call] of Object.entries(calls)) {
 const cases: Record<string, Compared> = await interleaved(Object.keys(calls), 'bare stub', rounds, (name) =>
   costOf(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), CALLS),
 );
-/** The CPU time of a call above that of the stub. */
+/** The CPU time of a call, minus that of the stub. */
 async function above(name: string): Promise<Spent> {
   const spent = (of: string): Promise<Spent> => spentBy(() => (calls[of] as Call)(URL_, BODY, `k-${++n}`), PROFILED);
   const [own, base] = [await spent(name), await spent('bare stub')];

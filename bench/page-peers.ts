@@ -5,7 +5,10 @@ import { elapsed, FirstByte, inTurns, type Rounds, WARM } from './lib/turns.ts';
 
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
 
-/** Workbox's queue needs a service worker's registration. Without background sync, it keeps requests in the same database and replays them at start. */
+/**
+ * Workbox's queue needs a service worker's registration. Without background sync, it stores requests in the same
+ * database and replays them when it starts.
+ */
 async function workbox(): Promise<() => Promise<number>> {
   Object.assign(globalThis, { registration: {} });
   const { Queue } = await import('workbox-background-sync' as string);

@@ -78,7 +78,8 @@ const STORES = {
 async function stores(rounds: number, calls: number): Promise<Rounds> {
   const db = await bareDatabase();
   let id = 0;
-  // An answer from the network comes before each case, as between two calls. Without it, the database would still be awake from the last case.
+  // Fetches an answer from the network before each case, as happens between two calls. Without it, the database would
+  // still be active from the previous case.
   const timed = (work: () => Promise<unknown>): Case => answered(() => elapsed(work));
   const cases: Record<string, Case> = {
     'one strict commit': timed(() => commit(db, 'strict', `a${++id}`)),
@@ -135,7 +136,7 @@ async function stages(rounds: number, calls: number): Promise<Rounds> {
   return seen.seen();
 }
 
-/** The first call of a page, which opens its database and runs code that is not compiled yet; or its lower bound. */
+/** The time of a page's first call, which opens the database and runs code that is not compiled yet; or the lower bound of that time. */
 async function firstOfPage(ours: boolean): Promise<number> {
   if (ours) {
     const { first, call } = clientOf(STORES.IndexedDB());
@@ -176,7 +177,8 @@ async function records(rounds: number, calls: number): Promise<Rounds> {
     cases[`IndexedDB ${count}`] = timed;
   }
   const inDatabase = await inTurns(cases, rounds, calls);
-  // All cases share one localStorage, which is emptied and filled in turn. So rounds are interleaved, not calls.
+  // All cases share one localStorage, which is emptied and filled again for each. So whole rounds take turns, not single
+  // calls.
   const { call } = clientOf(localStorageStore({ prefix: 'full' }));
   const timed = answered(() => elapsed(call));
   const seen: Record<string, number[]> = { 'localStorage 10': [], 'localStorage 5000': [] };

@@ -24,7 +24,7 @@ async function load(ms: string): Promise<void> {
 await call();
 console.log('ready');
 await onceHeard(process.stdin, 'data');
-// Warm up until the code is compiled, because a service runs for days.
+// Warms up until the code is compiled, because a service runs for days.
 await load(warmUpMs);
 const before = calls;
 const delay = monitorEventLoopDelay({ resolution: 1 });

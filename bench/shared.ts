@@ -33,7 +33,7 @@ async function buildIn(folder: string): Promise<Build> {
 const builds: Record<string, Build> = { oncefetch: await buildIn(join(import.meta.dirname, '../dist')), ...(before && { before: await buildIn(before) }) };
 
 interface Subject {
-  /** The bare statement of a call's first commit, and that of its second. */
+  /** The bare statements of a call's first and second commit. */
   begin(id: string, text: string): Promise<unknown>;
   settle(id: string, text: string): Promise<unknown>;
   store(build: Build, name: string): Promise<import('oncefetch').Store>;

@@ -97,7 +97,10 @@ const features: Record<string, number> = {};
 for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (await gzipOf(SOURCE, root, [without(files)]));
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
-/** The features that a named `fetch` on IndexedDB does not need. Without them it would not start, but the bundle shows the size of the rest. */
+/**
+ * The features that a named `fetch` on IndexedDB does not need. The bundle without them would not start, but it shows
+ * how large the rest is.
+ */
 const BESIDES = [
   'localStorage',
   'what to do without a store: a chain, memory',

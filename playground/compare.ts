@@ -1,10 +1,10 @@
 /**
  * The comparison without a browser: the same customers, shop and faults for three ways to send a payment, over real
- * HTTP, against the real server and its SQLite ledger. Prints a table; exit code 1 if oncefetch charged anybody twice,
- * lost a payment or said something untrue. The exit code is also 1 if the faults did no harm to plain fetch, because then
+ * HTTP, against the real server and its SQLite ledger. Prints a table. The exit code is 1 if oncefetch charged anybody
+ * twice, lost a payment or said something untrue. It is also 1 if the faults did no harm to plain fetch, because then
  * the comparison proves nothing.
  *
- *     node playground/compare.ts [--checkouts 36] [--entry dist/index.js] [--only oncefetch]
+ * node playground/compare.ts [--checkouts 36] [--entry dist/index.js] [--only oncefetch]
  */
 import { parseArgs } from 'node:util';
 import { type Checkout, PRESSES_AGAIN_MAX, serve } from './compare/customer.ts';
@@ -21,7 +21,7 @@ const { values: args } = parseArgs({
 const checkouts = Number(args.checkouts);
 if (!Number.isInteger(checkouts) || checkouts < 1) throw new RangeError(`--checkouts must be a whole number from 1, got ${args.checkouts}`);
 
-/** Plays every scenario in one lane, which has its own shop: a kill in one lane does not disturb another lane. */
+/** Plays every scenario in one lane. Each lane has its own shop, so that killing one shop disturbs no other lane. */
 async function run(lane: Lane): Promise<readonly Line[]> {
   const shop = await startShop({ 'charge-ms': 4, 'retry-after': 0 });
   try {
@@ -58,7 +58,7 @@ async function runScenario(lane: Lane, scenario: Scenario, shop: Shop): Promise<
   await Promise.all(Array.from({ length: CONCURRENCY }, till));
   await quiet(shop);
 
-  // Read from the SQLite file, not through the server or a client.
+  // Reads the SQLite file directly, so that neither the server nor a client can get the numbers wrong.
   const made = new Map(
     shop
       .query<{ cart: string; made: number }>('SELECT cart, count(*) AS made FROM charges WHERE lane = ? GROUP BY cart', laneName)
@@ -78,7 +78,7 @@ async function runScenario(lane: Lane, scenario: Scenario, shop: Shop): Promise<
   };
 }
 
-/** Resolves when the shop is idle: a payment whose client gave up may still be charged. */
+/** Resolves when the shop is idle: it may still charge for a payment that its client gave up on. */
 async function quiet(shop: Shop): Promise<void> {
   for (let calm = 0; calm < 3; ) {
     const busy = await shop.health().then(

@@ -1,8 +1,8 @@
 /**
- * Takes the pictures of `docs/images`, each for a desktop and a phone: the front page and the screens of the checkout, used as
- * a visitor would.
+ * Takes the pictures for `docs/images`, each for a desktop and a phone: the front page and the screens of the checkout,
+ * used as a visitor would use them.
  *
- *     node playground/screenshot.ts [--out docs/images]
+ * node playground/screenshot.ts [--out docs/images]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const { values: args } = parseArgs({
   options: { out: { type: 'string', default: fileURLToPath(new URL('../docs/images', import.meta.url)) } },
 });
 
-/** Longer than the server keeps a connection open: on an open connection that breaks, Chromium sends a POST again by itself. */
+/** Longer than the server keeps an idle connection open. When an open connection breaks, Chromium sends a POST again by itself. */
 const COLD_MS = 6000;
 
 /** A visitor's first minute: two carts under two faults. */
@@ -49,7 +49,7 @@ async function payBoth(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'oncefetch' }).getByText('and the customer knows').waitFor();
 }
 
-/** Goes through the screens of the checkout, and calls back at each one. */
+/** Goes through the screens of the checkout, and calls `shoot` at each one. */
 async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promise<void>): Promise<void> {
   const status = page.getByRole('region', { name: 'Payment' }).getByRole('status');
   const pay = page.getByRole('button', { name: /^Pay €/ });
@@ -73,7 +73,10 @@ async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promi
   await shoot('paid');
 }
 
-/** The panel for developers, after a payment whose answer the panel lost. The package contains this picture, so it is small. */
+/**
+ * The panel for developers, after a payment whose answer was lost by the panel itself. The package contains this
+ * picture, so it is small.
+ */
 async function shootPanel(page: Page, shop: Shop, path: string): Promise<void> {
   await page.setViewportSize({ width: 760, height: 600 });
   await page.goto(`${shop.url}/?devtools&seed=7`);
@@ -107,7 +110,7 @@ try {
     const page = await browser.newPage({ viewport, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
     await page.goto(`${shop.url}/?seed=7`);
     await visit(page);
-    // Moves the pointer away from the buttons.
+    // Moves the pointer away, so that no button is drawn as hovered.
     await page.mouse.move(0, 0);
     const lanes = await page.locator('#lanes').boundingBox();
     const height = lanes ? Math.ceil(lanes.y + lanes.height + 16) : undefined;

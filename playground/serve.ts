@@ -19,7 +19,7 @@ const { values: args } = parseArgs({
   options: {
     port: { type: 'string' },
     db: { type: 'string' },
-    /** Slow enough to watch a charge, and to reload in the middle of it. */
+    /** Slow enough to watch a charge happen, and to reload the page in the middle of it. */
     'charge-ms': { type: 'string', default: '600' },
   },
 });
@@ -37,7 +37,7 @@ function freePort(wanted: number): Promise<number> {
 }
 
 const port = args.port === undefined ? await freePort(PORT) : Number(args.port);
-// One database per origin, so that the store of the browser and the ledger belong together.
+// One database per origin, so that the ledger matches what the browser has stored for that origin.
 const db = args.db ?? fileURLToPath(new URL(`../.tmp/playground/${port}-2.db`, import.meta.url));
 mkdirSync(dirname(db), { recursive: true });
 

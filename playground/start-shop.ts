@@ -10,11 +10,11 @@ export interface Shop {
   readonly url: string;
   /** The SQLite file, which survives the server. */
   readonly file: string;
-  /** Reads the database directly, to know the truth whatever the server says. */
+  /** Queries the database directly, to find the truth whatever the server says. */
   query<Row = Record<string, unknown>>(sql: string, ...values: (string | number)[]): Row[];
-  /** Kills the server process by SIGKILL. Resolves when the next process, started by the supervisor, answers. */
+  /** Sends SIGKILL to the server. Resolves when the process that the supervisor starts in its place answers. */
   kill(): Promise<void>;
-  /** Resolves when a process other than that of this boot answers. */
+  /** Resolves when a process with another boot id than this one answers. */
   restarted(boot: string): Promise<void>;
   health(): Promise<{ readonly boot: string; readonly pid: number; readonly busy: number }>;
   stop(): Promise<void>;

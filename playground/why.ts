@@ -1,8 +1,9 @@
 /**
- * Compares oncefetch with code that people write by hand, under what happens to customers: real pages in Chromium, a real
- * server and its ledger. Prints the table of `docs/why.md`. The exit code is 1 if another lane beats oncefetch in a row.
+ * Compares oncefetch with code that people write by hand, by what happens to their customers: real pages in Chromium, a
+ * real server and its ledger. Prints the table of `docs/why.md`. The exit code is 1 if another lane beats oncefetch in
+ * a row.
  *
- *     node playground/why.ts [--only oncefetch] [--write]
+ * node playground/why.ts [--only oncefetch] [--write]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ const { values: args } = parseArgs({ options: { only: { type: 'string' }, write:
 const lanes = (Object.keys(LANES) as LaneName[]).filter((lane) => args.only === undefined || lane === args.only);
 if (lanes.length === 0) throw new RangeError(`--only must be one of ${Object.keys(LANES).join(', ')}, got ${args.only}`);
 
-/** Each lane plays its scenarios one after another, at the same time as the other lanes. */
+/** Each lane plays its scenarios one after another; all lanes run at the same time. */
 async function play(browser: Browser, shop: Shop): Promise<ReadonlyMap<Scenario, ReadonlyMap<LaneName, Cell>>> {
   const rows = new Map(SCENARIOS.map((scenario) => [scenario, new Map<LaneName, Cell>()]));
   const through = async (lane: LaneName): Promise<void> => {

@@ -1,4 +1,7 @@
-/** For tests with their own packages: installs them, and unpacks oncefetch as an app gets it. As a script, installs the folders given as arguments. */
+/**
+ * Installs the packages of tests that have their own lockfile, and unpacks oncefetch for them as an app would get it.
+ * Run as a script, it installs the folders given as arguments.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -56,12 +56,12 @@ export const browsers = [
 /** @param {Browser['name']} name */
 export function browserNamed(name) {
   const browser = browsers.find((one) => one.name === name);
-  if (!browser) throw new TypeError(`there is no browser ${name}`);
+  if (!browser) throw new TypeError(`unknown browser: ${name}`);
   return browser;
 }
 
 /**
- * Chromium without the browser around its pages, for tests of pages alone: the same engine, network and storage for less than half of
- * the processor's time. The whole browser if the headless one is not installed; `undefined` if neither is.
+ * Chromium without its window, for tests that need only pages: the same engine, network and storage at less than half
+ * the CPU time. Falls back to the full browser if the headless one is not installed; `undefined` if neither is.
  */
 export const headlessChromium = () => executablesOf(browserNamed('chromium'))?.[1];

@@ -1,5 +1,5 @@
 /**
- * Builds `dist` completely or not at all: a step that fails must leave neither half of it, nor an old one that looks new.
+ * Builds `dist` completely or not at all: a failed step leaves neither a partial `dist` nor an old one that looks new.
  * `--if-stale` builds only if an input has changed since the last build.
  */
 import './require-node.mjs';
@@ -36,7 +36,9 @@ function inputs() {
 const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
 
 /**
- * Moves directives back to the top of CJS chunks: the conversion to CJS puts statements before them, where they have no meaning.
+ * Moves directives back to the top of CJS chunks: the conversion to CJS puts statements before them, and a directive
+ * that follows a statement has no effect.
+ *
  * @param {string} folder
  */
 function keepDirectives(folder) {
@@ -49,8 +51,9 @@ function keepDirectives(folder) {
 }
 
 /**
- * Copies the type declarations for CJS: the same text, with file extensions for CJS. ky has ES modules only, and TypeScript wants to be told
- * that a declaration of CJS imports such types.
+ * Copies the type declarations for CJS, with CJS file extensions. ky has ES modules only, so each CJS declaration that
+ * imports a type of ky must tell TypeScript to resolve it as an ES module.
+ *
  * @param {string} folder
  */
 function typesOfCjs(folder) {
@@ -65,7 +68,7 @@ function typesOfCjs(folder) {
 
 export function build() {
   const before = inputs();
-  // Beside dist, so that the relative paths in the source maps stay right.
+  // Beside `dist`, so that the relative paths in the source maps stay valid.
   const made = `${dist}.${process.pid}`;
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules/tsup/dist/cli-default.js'), '--out-dir', made, '--silent'], {
     cwd: root,
@@ -88,7 +91,7 @@ export function buildIfStale() {
   if (!isFresh()) build();
 }
 
-/** For vitest's `globalSetup`. */
+/** Lets vitest use the build as a `globalSetup`. */
 export { buildIfStale as setup };
 
 if (import.meta.main) process.argv.includes('--if-stale') ? buildIfStale() : build();

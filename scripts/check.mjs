@@ -1,4 +1,7 @@
-/** The checks to run while making a change: lint, types, and the fast tests, including those of the architecture. They run in parallel. */
+/**
+ * The checks to run while you work on a change: lint, types, and the fast tests, including the architecture tests. They
+ * run in parallel.
+ */
 import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -8,8 +11,8 @@ const cwd = fileURLToPath(new URL('..', import.meta.url));
 const shell = process.platform === 'win32';
 
 /**
- * TypeScript 7 checks types in half the time; 6 is here for tools that need its API. From the second run on, tsc checks only changed files. It uses
- * a single thread, so that the tests get the other core.
+ * TypeScript 7 checks types in half the time; TypeScript 6 stays for tools that need its API. After its first run, tsc
+ * checks only changed files. It is limited to one thread, so that the tests get the other core.
  */
 const CHECKS = {
   biome: 'node_modules/.bin/biome check --error-on-warnings .',

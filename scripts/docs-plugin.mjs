@@ -1,6 +1,6 @@
 /**
- * Adds to the theme of the documentation's site what screen readers need: landmarks, headings in order, no link within a button, and tables that
- * scroll by themselves.
+ * Makes the theme of the documentation site accessible to screen readers: landmarks, headings in order, no link inside
+ * a button, and wide tables that scroll on their own.
  */
 import { PageEvent } from 'typedoc';
 
@@ -14,7 +14,10 @@ const CHANGES = [
   ['</table>', '</table></div>'],
 ];
 
-/** Makes no heading more than one level deeper than the one before it. The size of headings stays as in the theme. @param {string} html */
+/**
+ * Keeps each heading at most one level deeper than the one before it. Headings keep the size that the theme gives them.
+ * @param {string} html
+ */
 function inOrder(html) {
   let before = 0;
   return html.replace(/<h([1-6])\b/g, (heading, level) => {

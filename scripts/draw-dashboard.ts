@@ -46,7 +46,7 @@ const shown = (value: number, unit: string): string =>
 
 type Point = readonly [x: number, y: number];
 
-/** Makes a path a third of its size: whole pixels, relative steps, and no points between two of the same height. */
+/** Makes a path about a third as long: whole pixels, relative steps, and no point between two others of the same height. */
 function compact(path: string): string {
   const lines = [...path.matchAll(/M([^MZ]*)(Z?)/g)].map(([, points = '', close = '']) => {
     const all = points.split('L').map((one) => one.split(',').map((n) => Math.round(Number(n))) as [number, number]);

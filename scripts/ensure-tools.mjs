@@ -1,6 +1,7 @@
 /**
- * Installs the browsers and servers that the tests need. As root on Debian it installs them; elsewhere it says which tests are left
- * out and how to get the tools. With CI=true a missing tool is a failure. Names as arguments select tools.
+ * Makes sure that the browsers and servers which the tests need are there. As root on Debian it installs them;
+ * elsewhere it says which tests will be skipped and how to get the tools. With CI=true a missing tool is a failure.
+ * Arguments name the tools to look at.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -23,7 +24,7 @@ const missingPackages = () => [...new Set(wanted.flatMap((tool) => [...missingOf
 /** @param {string[]} args */
 function apt(...args) {
   console.log(`apt-get ${args.join(' ')}`);
-  // In runlevel 1, packages start no servers: the tests start their own, on free ports.
+  // In runlevel 1, packages do not start their servers. The tests start their own, on free ports.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const { status } = spawnSync(APT, ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env });
   return status === 0;
@@ -44,5 +45,6 @@ function whyNot() {
 }
 
 const reason = missingPackages().length > 0 ? whyNot() : undefined;
-for (const tool of missing()) console.log(`Left out: ${tool.tests}; there is none here (${reason ?? 'not where it should be'}). To get it: ${howToGet(tool)}.`);
+for (const tool of missing())
+  console.log(`Left out: ${tool.tests}, because it is not installed (${reason ?? 'not found where it should be'}). To get it: ${howToGet(tool)}.`);
 if (missing().length > 0 && process.env['CI'] === 'true') process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** Programs that the tests start and npm doesn't bring: browsers and servers. Finds each of them, and says which are missing. */
+/** Programs that the tests start and npm does not install: browsers and servers. Finds each one, and says which are missing. */
 import { existsSync, globSync } from 'node:fs';
 
 /**

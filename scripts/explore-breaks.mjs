@@ -14,7 +14,7 @@ import { bundleSimulation } from './simulation-bundle.mjs';
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: '2' } } });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STEPS_MAX = 15;
-/** Bounds: the number of faults and of switches, the fewest first. */
+/** The bounds to try, as [faults, switches], the smallest first. */
 const BOUNDS = [
   [0, 0],
   [1, 0],
@@ -44,7 +44,7 @@ for (const part of ['src', 'test/simulation', 'test/explore']) cpSync(join(root,
 function found(main, variant, [faults, switches]) {
   const args = [main, '--json', '--variant', variant, '--faults', String(faults), '--switches', String(switches), '--minutes', values.minutes];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
-  if (!stdout) throw new Error(`the exploration said nothing: ${stderr}`);
+  if (!stdout) throw new Error(`the exploration printed nothing: ${stderr}`);
   return JSON.parse(stdout).found;
 }
 
@@ -53,7 +53,7 @@ const sound = bundleSimulation(copy, 'test/explore/main.ts');
 const known = new Map();
 
 /**
- * The kinds of violations that the unbroken sources also show. They say nothing about a break.
+ * The kinds of violations that the unbroken sources show as well, so that they say nothing about a break.
  *
  * @param {string} variant
  * @param {readonly number[]} bounds
@@ -78,7 +78,7 @@ function attempt({ file, find, replace, variants, bounds: known }) {
   );
   const { folder, main } = bundleSimulation(copy, 'test/explore/main.ts');
   try {
-    // A break with known bounds is found within these bounds only, so do not explore smaller ones.
+    // A break with known bounds cannot be found within smaller ones, so those are not explored.
     for (const bounds of known ? [known] : BOUNDS)
       for (const variant of variants) {
         const fresh = found(main, variant, bounds).filter(({ kind }) => !kindsOf(variant, bounds).has(kind));

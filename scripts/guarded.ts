@@ -1,4 +1,4 @@
-/** Starts programs that do not outlive this process, even if it ends by an error, a signal or SIGKILL. Not on Windows. */
+/** Starts programs that never outlive this process, even if it ends by an error, a signal or SIGKILL. Does not work on Windows. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
@@ -20,7 +20,7 @@ export interface Guarded {
   readonly pid: number;
   /** Resolves when the program has ended, to its last output on stderr. */
   readonly ended: Promise<string>;
-  /** Ends the program and all that it started. */
+  /** Ends the program and everything that it started. */
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function startGuarded(command: string, args: readonly string[], { env, fd
     child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
   });
   child.stdin?.on('error', () => {});
-  // The program must not keep this process alive, because it ends with this process.
+  // The program must not keep this process alive, because it is meant to end together with it.
   const hold = (how: 'ref' | 'unref') => {
     child[how]();
     for (const stream of child.stdio) (stream as Socket | null)?.[how]();

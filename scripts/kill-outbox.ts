@@ -1,9 +1,7 @@
 /**
- * Kills pages, service workers and browsers at random moments of payments that should go on without a page, and compares the server's
- * ledger with what the browser knows.
- *
- *     node scripts/kill-outbox.ts [--kills 300] [--seed 1]
- *
+ * Kills pages, service workers and browsers at random moments while payments should continue without a page, then
+ * compares the server's ledger with what the browser knows.
+ * node scripts/kill-outbox.ts [--kills 300] [--seed 1]
  * Exit code 1 on any duplicate, loss or untrue outcome.
  */
 import './require-node.mjs';
@@ -25,7 +23,7 @@ const told = (so: readonly Score[]): void => {
 };
 const scores = await play({ kills: Number(values.kills), seed: Number(values.seed), told });
 if (!scores) {
-  console.log('There is no Chromium here. `node scripts/ensure-tools.mjs` says how to get it.');
+  console.log('Chromium is not installed. `node scripts/ensure-tools.mjs` says how to get it.');
   if (process.env['CI'] === 'true') process.exitCode = 1;
 } else {
   const columns = ['kind', 'carts', 'kills', 'effects', 'alone', 'duplicates', 'lost'] as const;

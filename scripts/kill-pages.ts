@@ -40,5 +40,5 @@ console.log(`\n${line(columns)}`);
 for (const score of scores) console.log(line(cellsOf(score)));
 const violations = scores.flatMap((score) => score.violations);
 for (const violation of violations) console.log(`Violation: ${violation}`);
-if (missing.length > 0) console.log(`Left out: ${missing.join(' and ')}; there is none here. \`node scripts/ensure-tools.mjs\` says how to get it.`);
+if (missing.length > 0) console.log(`Left out, because not installed: ${missing.join(' and ')}. \`node scripts/ensure-tools.mjs\` says how to get it.`);
 if (violations.length > 0 || scores.length === 0 || (missing.length > 0 && process.env['CI'] === 'true')) process.exitCode = 1;

@@ -1,10 +1,16 @@
-/** For esbuild and tsup: replaces modules for a page in production. The reasons: docs/decisions/0030-texts-and-builds.md, 0032-what-is-not-recognised.md. */
+/**
+ * Replaces modules by their small twins in pages built for production, as a plugin for esbuild and tsup.
+ * docs/decisions/0030-texts-and-builds.md and 0032-what-is-not-recognised.md say why.
+ */
 import { fileURLToPath } from 'node:url';
 
 /** @param {string} path */
 const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
-/** Modules that have a small twin, and the twin. `test/architecture/arrows.ts` also lists them. @type {readonly (readonly [RegExp, string])[]} */
+/**
+ * The modules that have a small twin, each with its twin. `test/architecture/arrows.ts` lists them, too.
+ * @type {readonly (readonly [RegExp, string])[]}
+ */
 export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],

@@ -1,4 +1,4 @@
-/** Stops on an old Node with a clear error, instead of an obscure one from a tool. Imported for its effect; runs on any Node. */
+/** Stops on an old Node with a clear error, before some tool fails with an obscure one. Imported for its side effect; runs on any Node. */
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 24) {
   throw new Error(

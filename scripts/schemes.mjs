@@ -1,4 +1,7 @@
-/** Prints the counts of the schemes: `npm run schemes`, or some of them: `npm run schemes -- etag-if-match state-machine`. */
+/**
+ * Runs the schemes of docs/schemes and prints their counts: all of them with `npm run schemes`, some with `npm run
+ * schemes -- etag-if-match state-machine`.
+ */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,12 +11,12 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 mkdirSync(join(root, '.tmp'), { recursive: true });
-// In the project's folder, so that the bundle finds the project's packages.
+// Inside the project, so that the bundle can resolve the project's packages.
 const folder = mkdtempSync(join(root, '.tmp/schemes-'));
 try {
   const main = join(folder, 'main.mjs');
   const entries = { oncefetch: join(root, 'src/entries/index.ts'), 'oncefetch/dialects': join(root, 'src/entries/dialects.ts') };
-  // The bundle must start the servers from the folder of their sources.
+  // The bundle must start the servers from the folder that has their sources.
   const define = { 'import.meta.dirname': JSON.stringify(join(root, 'test/servers/support')) };
   await build({
     entryPoints: [join(root, 'test/servers/support/print.ts')],

@@ -1,4 +1,7 @@
-/** Bundles the simulation into one file that Node can run. Node can't run the sources, which import each other as `.js`. */
+/**
+ * Bundles the simulation into one file that Node can run. Node cannot run the sources themselves, because they import
+ * each other as `.js`.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +16,8 @@ import { buildSync } from 'esbuild';
 export function bundleSimulation(root, entry = 'test/simulation/main.ts') {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-simulation-'));
   const main = join(folder, 'main.mjs');
-  // `buildSync` starts esbuild anew each time: its long-lived service may be gone when it is needed again after minutes.
+  // `buildSync` starts esbuild anew each time. The long-lived service of the asynchronous API may be gone when it is
+  // needed again after minutes.
   buildSync({
     entryPoints: [join(root, entry)],
     outfile: main,
@@ -28,13 +32,14 @@ export function bundleSimulation(root, entry = 'test/simulation/main.ts') {
 }
 
 /**
- * Memory in MB. Worlds are short-lived: with such a young generation, nearly all of a world is garbage before the collector copies any of it. The
- * states that an exploration has met stay, in the old generation.
+ * Limits of memory, in MB. Worlds are short-lived: with a young generation of this size, nearly all of a world is
+ * garbage before the collector copies any of it. The states that an exploration has already visited stay in the old
+ * generation.
  */
 const NODE = ['--max-semi-space-size=32', '--max-old-space-size=8192'];
 
 /**
- * Runs such a file in its own process.
+ * Runs such a file in a separate process.
  *
  * @param {string} main
  * @param {readonly string[]} args

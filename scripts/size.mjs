@@ -1,7 +1,7 @@
 /**
- * Measures what a page in production loads: bundles and minifies each case with its dependencies for a browser, and compresses it with
- * gzip -9. Chunks that are loaded later count apart. Prints a table. `size-budget.json` has the limits, which
- * `test/package/size.test.ts` checks. `--by-file` says which sources make up createOnce.
+ * Measures what a production page loads: bundles each case with its dependencies for a browser, minifies it, and
+ * compresses it with gzip -9. Chunks that load later are counted separately. Prints a table. `size-budget.json` has the
+ * limits, which `test/package/size.test.ts` enforces. `--by-file` shows how much each source file adds to createOnce.
  */
 import './require-node.mjs';
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,21 +30,25 @@ const entries = () =>
     .filter((name) => name !== './package.json' && existsSync(join(root, 'dist', `${name === '.' ? 'index' : name.slice(2)}.js`)))
     .map((name) => `oncefetch${name.slice(1)}`);
 
-/** The source to bundle, by the name of the case. Peer dependencies don't count, except ky, which is the yardstick. @returns {Record<string, string>} */
+/**
+ * The source to bundle, by the name of the case. Peer dependencies don't count, except for ky, with which oncefetch is
+ * compared.
+ * @returns {Record<string, string>}
+ */
 const cases = () => ({
   ky: `export { default } from 'ky'`,
   createOnce: `export { createOnce } from 'oncefetch'`,
   'first snippet': `export { createOnce, outcomeOf } from 'oncefetch'`,
   'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
-  // Weighed together with a client: these entries need one, and every page has it.
+  // These entries are measured together with a client: they need one, and every page that uses them has it.
   'oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { defineOnceForm } from 'oncefetch/form'`,
   'formAction of oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { formAction } from 'oncefetch/form'`,
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
   'oncefetch/opentelemetry': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/opentelemetry'`,
 });
 
-/** Leaves out the client, for weighing the panel: every page with a panel already has a client. @type {import('esbuild').Plugin} */
+/** Leaves the client out when the panel is measured: every page with a panel already has a client. @type {import('esbuild').Plugin} */
 const withoutClient = {
   name: 'without-client',
   setup: (build) => build.onResolve({ filter: /^oncefetch$/ }, () => ({ path: 'oncefetch', external: true })),
@@ -54,7 +58,7 @@ const withoutClient = {
 const bundle = (contents, plugins = []) =>
   build({
     plugins,
-    // Without the repository's tsconfig.json, whose paths lead to the sources.
+    // Ignores the repository's tsconfig.json, whose paths point to the sources.
     tsconfigRaw: '{}',
     stdin: { contents, resolveDir: root },
     absWorkingDir: root,

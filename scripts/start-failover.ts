@@ -7,7 +7,7 @@ import { executablesOf } from './executables.mjs';
 import { redis } from './services.mjs';
 import { ask, freePort, type RedisServer, startRedis, until } from './start-services.ts';
 
-/** After how long without an answer a server counts as down, ms. */
+/** How long a server must stay silent before it counts as down, ms. */
 const DOWN_MS = 600;
 
 export interface SentinelGroup {
@@ -16,7 +16,7 @@ export interface SentinelGroup {
   readonly sentinel: { readonly host: string; readonly port: number };
   readonly master: RedisServer;
   readonly replica: RedisServer;
-  /** The port of the server that the sentinel takes for the master. */
+  /** The port of the server that the sentinel considers the master. */
   masterPort(): Promise<number>;
   /** Resolves when the replica has taken over. */
   takenOver(): Promise<void>;
@@ -53,7 +53,7 @@ export async function startSentinelGroup(options: readonly string[] = []): Promi
 
 export interface FailoverCluster {
   readonly ports: readonly number[];
-  /** Kills the master that has the key's slot. Resolves when its replica has taken over. */
+  /** Kills the master that owns the key's slot. Resolves when its replica has taken over. */
   killMasterOf(key: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     async killMasterOf(key) {
       const [asked = 0] = ports;
       const slot = Number(of(asked, `CLUSTER KEYSLOT ${key}`));
-      // The line of a master has its id, its address, flags, and at the end its slots.
+      // A master's line has its id, its address and its flags, and its slots at the end.
       const owner = of(asked, 'CLUSTER NODES')
         .split('\n')
         .find((line) => line.split(' ').some((word) => /^\d+-\d+$/.test(word) && Number(word.split('-')[0]) <= slot && slot <= Number(word.split('-')[1])));

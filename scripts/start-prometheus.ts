@@ -22,7 +22,7 @@ export async function startPrometheus(jobs: Readonly<Record<string, readonly num
   if (!program) throw new Error(withoutPrometheus);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-prometheus-'))];
   const scrapes = Object.entries(jobs).map(([name, ports]) => ({ job_name: name, static_configs: [{ targets: ports.map((one) => `127.0.0.1:${one}`) }] }));
-  // JSON is YAML.
+  // JSON, because every JSON document is also YAML.
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({ global: { scrape_interval: `${scrapeEveryMs}ms`, scrape_timeout: `${scrapeEveryMs}ms` }, scrape_configs: scrapes }),
@@ -36,7 +36,7 @@ export async function startPrometheus(jobs: Readonly<Record<string, readonly num
   let said = '';
   server.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4000)));
   const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  // A process that ends in the middle of a run must leave no server running.
+  // Kills the server when this process exits, even in the middle of a run.
   const last = (): void => void server.kill('SIGKILL');
   process.once('exit', last);
   const url = `http://127.0.0.1:${port}`;

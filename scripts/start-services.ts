@@ -34,7 +34,7 @@ export async function until(what: string, holds: () => Promise<unknown> | unknow
     if (await holds()) return;
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
   }
-  throw new Error(`${what} did not come within ${START_MS_MAX} ms`);
+  throw new Error(`${what} was not ready within ${START_MS_MAX} ms`);
 }
 
 /** Sends one command to a Redis. Resolves to its answer, or to '' if there is none. */
@@ -53,19 +53,22 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Starts it again, with what it had on disk. */
   start(): Promise<void>;
-  /** Pauses the server, as on a machine that is out of reach. `resume` lets it go on. */
+  /** Pauses the server, so that it seems unreachable. `resume` lets it continue. */
   pause(): void;
   resume(): void;
-  /** Restarts it as its operator does: it finishes its work, and comes back with all its data. */
+  /** Restarts it as an operator would: it finishes its work, and comes back with all its data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a Redis server. `options` are those of its command line, such as `['--appendonly', 'yes']`; `file` may have more. */
+/**
+ * Starts a Redis server. `options` are command-line options, such as `['--appendonly', 'yes']`; `file` is a
+ * configuration file with more.
+ */
 export async function startRedis(options: readonly string[] = [], file?: string): Promise<RedisServer> {
   if (!redisServer) throw new Error(withoutRedis);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
-  // A sentinel saves nothing, and refuses this option.
+  // A sentinel saves nothing, and rejects this option.
   const save = options.includes('--sentinel') ? [] : ['--save', ''];
   const args = [...(file ? [file] : []), '--port', String(port), '--bind', '127.0.0.1', ...save, '--dir', folder, ...options];
   let server: ChildProcess | undefined;
@@ -82,7 +85,7 @@ export async function startRedis(options: readonly string[] = [], file?: string)
     await gone;
   };
   const kill = (): Promise<void> => end('SIGKILL');
-  // A process that ends in the middle of a test must leave no server running.
+  // Kills the server when this process exits, even in the middle of a test.
   const last = (): void => void server?.kill('SIGKILL');
   process.once('exit', last);
   await start();
@@ -117,12 +120,12 @@ export interface PostgresServer {
   readonly port: number;
   /** For `new Pool(…)`. */
   readonly connection: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
-  /** Stops it at once, as a crash would: everything that is not in its log is lost. */
+  /** Stops it at once, as a crash would: everything that is not yet in its log is lost. */
   kill(): void;
   start(): void;
-  /** Restarts it as its operator does: it ends all connections, and comes back with everything that was committed. */
+  /** Restarts it as an operator would: it ends all connections, and comes back with everything that was committed. */
   restart(): Promise<void>;
-  /** Makes it a hot standby, as a failover does to the old primary: it answers reads from its data, and takes no writes. */
+  /** Turns it into a hot standby, as a failover does with the old primary: it answers reads from its data and takes no writes. */
   demote(): void;
   stop(): void;
 }
@@ -151,7 +154,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
-  // Asynchronously, so that the caller's calls go on meanwhile.
+  // Asynchronous, so that the caller's store calls continue meanwhile.
   const restart = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const restarting = spawn(pgCtl, ['-D', data, '-o', options, '-l', join(folder, 'log'), '-m', 'fast', '-w', 'restart'], {

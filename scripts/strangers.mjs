@@ -1,8 +1,9 @@
 /**
- * Runs the tests of other people's libraries that use fetch, once over plain fetch and once over `once.fetch`, and compares them test by test:
- * `npm run test:strangers`, or `npm run test:strangers -- ky`. Clones and installs each suite into `.tmp/strangers`;
- * `--ky <address or folder>` clones it from elsewhere. Switches the features of oncefetch off step by step, so that each difference shows its
- * cause. Exits with 1 if a test ends differently although all features are off.
+ * Runs the test suites of other people's libraries that use fetch, once over plain fetch and once over `once.fetch`,
+ * and compares the results test by test: `npm run test:strangers`, or `npm run test:strangers -- ky`. Clones and
+ * installs each suite into `.tmp/strangers`; `--ky <address or folder>` clones it from elsewhere. Repeats the run with
+ * one more feature of oncefetch switched off each time, so that each difference shows its cause. Exits with 1 if a test
+ * ends differently even with all features off.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';

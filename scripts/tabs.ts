@@ -1,4 +1,4 @@
-/** Opens, reloads, closes and crashes tabs of one customer from outside, in any of the three browsers. */
+/** Opens, reloads, closes and crashes the tabs of one customer from outside, in any of the three browsers. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContext, chromium, firefox, type Page } from 'playwright';
@@ -20,19 +20,19 @@ export interface Tab {
 export interface Tabs {
   readonly engine: EngineName;
   open(url: string): Promise<Tab>;
-  /** Takes the browser off the network, or brings it back. Absent if the browser has no command for it. */
+  /** Takes the browser offline, or brings it back online. Absent if the browser has no command for it. */
   offline?(off: boolean): Promise<void>;
-  /** Sends SIGKILL to every process with a page in it: all tabs are gone, but the browser and its storage stay. */
+  /** Sends SIGKILL to every process that runs a page: all tabs are gone, but the browser and its storage stay. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TabsOptions {
-  /** The address of a proxy, such as `127.0.0.1:1234`, for hosts that do not exist. */
+  /** The address of a proxy for hosts that do not exist, such as `127.0.0.1:1234`. */
   readonly proxy?: string | undefined;
 }
 
-/** What the command line of a process with pages in it contains. */
+/** What identifies a process that runs pages, by its command line. */
 const PAGES: Readonly<Record<EngineName, RegExp>> = {
   chromium: /--type=renderer/,
   firefox: /-contentproc .*-isForBrowser/,
@@ -92,7 +92,7 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
     offline: (off) => context.setOffline(off),
     async crash() {
       await killPages([process.pid], PAGES[engine]);
-      // A crashed tab may not answer to `close`, so do not wait for it.
+      // A crashed tab may never answer `close`, so nothing waits for it.
       for (const page of open.values()) void page.close().catch(() => {});
       open.clear();
     },
@@ -109,13 +109,13 @@ Promise.resolve().then(() => (0, eval)(arguments[0])).then((value) => done({ val
 `;
 
 async function startWebKit([driver = '', miniBrowser = '', xvfb]: readonly string[], { proxy }: TabsOptions): Promise<Tabs> {
-  // A browser that survives the crash of a page can't be given a proxy.
+  // A browser that was set up to survive the crash of a page cannot be given a proxy.
   const browser =
     proxy === undefined
       ? await WebKitGtk.start({ driver, miniBrowser, xvfb }, {}, { stays: true })
       : await WebKitGtk.start({ driver, miniBrowser, xvfb }, { proxy: { proxyType: 'manual', httpProxy: proxy } });
   let turn: Promise<unknown> = Promise.resolve();
-  // A session has one current window, so commands take turns.
+  // A session has only one current window, so commands run one at a time.
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
     turn = mine.catch(() => {});
@@ -143,7 +143,7 @@ async function startWebKit([driver = '', miniBrowser = '', xvfb]: readonly strin
         }),
     };
   };
-  // The first window stays open, because a session ends with its last window.
+  // The first window stays open, because a session ends when its last window closes.
   let first = (await browser.command('GET', '/window')) as string;
   return {
     engine: 'webkit',
@@ -199,7 +199,7 @@ function pagesOf(roots: readonly number[], looks: RegExp): readonly Running[] {
 /** Kills these descendants, and resolves when they are gone. */
 async function killPages(roots: readonly number[], looks: RegExp): Promise<void> {
   const doomed = pagesOf(roots, looks);
-  if (doomed.length === 0) throw new Error(`no process looks like ${looks}`);
+  if (doomed.length === 0) throw new Error(`no process matches ${looks}`);
   for (const { pid } of doomed) {
     try {
       process.kill(pid, 'SIGKILL');

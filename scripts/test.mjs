@@ -1,4 +1,4 @@
-/** Runs every check. The last line of output counts the tests. A check that fails does not keep the others from running. */
+/** Runs every check. The last line of output counts the tests. A failing check does not stop the others. */
 import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,8 @@ const tools = ['tools', process.execPath, 'scripts/ensure-tools.mjs'];
 /** @type {Check[]} */
 const checks = [
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
-  // From the second run on, also after `npm run check`, tsc checks only changed files. It uses a single thread, so that the build gets the other core.
+  // After the first run, here or in `npm run check`, tsc checks only changed files. It is limited to one thread, so that
+  // the build gets the other core.
   ['typecheck', process.execPath, ...`${TSC} --noEmit --singleThreaded --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo`.split(' ')],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
 ];
@@ -44,7 +45,8 @@ const failing = [];
 async function run([name, command, ...args], priority = constants.priority.PRIORITY_NORMAL) {
   const start = performance.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
-  // Child processes inherit the priority. If all of this runs under \`nice\`, a higher priority is neither allowed nor wanted.
+  // Child processes inherit the priority. If this whole script runs under \`nice\`, a higher priority is neither allowed
+  // nor wanted.
   if (child.pid !== undefined && priority > getPriority()) setPriority(child.pid, priority);
   const [status] = await once(child, 'exit');
   if (status !== 0) failing.push(name);
@@ -56,7 +58,10 @@ async function run([name, command, ...args], priority = constants.priority.PRIOR
  * @typedef {{ status: string, name: string, message?: string, assertionResults: readonly Test[] }} TestFile
  */
 
-/** Prints the failures again at the end, because people read the end of a long log. @param {{ testResults: readonly TestFile[] }} told */
+/**
+ * Repeats the failures at the end, because that is the part of a long log that people read.
+ * @param {{ testResults: readonly TestFile[] }} told
+ */
 function tellFailures({ testResults }) {
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative(root, name);
@@ -84,19 +89,21 @@ async function inTurn(checks) {
   for (const check of checks) await run(check);
 }
 
-// These need another thousand packages, the binaries of five runtimes, three frameworks, and some minutes, so they run on CI or when asked for.
+// These need another thousand packages, five runtimes, three frameworks and several minutes, so they run only on CI or
+// when asked for.
 const APART = ['runtimes', 'frameworks', 'react-native'];
 const apart = process.env['CI'] === 'true' ? APART : [];
 /** @type {Check[]} */
 const installs = apart.length > 0 ? [['installs', process.execPath, 'scripts/beside.mjs', ...apart.map((name) => `test/${name}`)]] : [];
 if (apart.length === 0) console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
 
-// Downloads mostly wait for the network, so the checks run meanwhile.
+// Downloads mostly wait for the network, so the checks run at the same time.
 await Promise.all([run(tools), inTurn(installs), ...checks.map((check) => run(check))]);
-// Only now are the browsers installed.
+// Read only now, because the browsers have just been installed.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-// Tests with databases and killed processes run first, then tests in pages. All of them wait a lot, and a busy processor disturbs them.
-// Because they wait, more of them run at once than there are cores. Tests that kill processes need some processor time at the right moment.
+// Tests with databases and killed processes run first, then tests in pages. All of them mostly wait, so more of them
+// run at once than there are cores. But a busy processor disturbs them: tests that kill processes need some CPU time at
+// the right moment.
 /** @param {number} times */
 const atOnce = (times) => `--maxWorkers=${Math.ceil(times * Math.max(2, availableParallelism()))}`;
 /** @type {Check} */
@@ -107,10 +114,11 @@ const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
   await run(inProcesses);
-  // The tests of the playground have time limits that a busy processor does not exceed, so they run beside the browsers.
+  // The time limits of the playground's tests are generous enough for a busy processor, so these tests run beside the
+  // browsers.
   await Promise.all([...inPages.map((check) => run(check)), ...endToEnd.map((check) => run(check, low))]);
 };
-// Tests that need the processor get what the waiting tests leave of it.
+// CPU-bound tests get what the waiting tests leave of the processor.
 const counting = tests('tests', 'unit', 'lean', 'proof', 'docs', 'package');
 const further = apart.map((name) => tests(name, name));
 await Promise.all([waiting(), run(counting, low).then(() => inTurn(further))]);
@@ -126,7 +134,7 @@ const counts = TESTS.map(([name]) => {
 });
 /** @param {'passed' | 'failed' | 'skipped'} what */
 const total = (what) => counts.reduce((sum, counted) => sum + counted[what], 0);
-// A check that is not a run of tests counts as one failure when it fails.
+// A failed check counts as one failure, unless it is a run of tests, whose failures are counted already.
 const failed = total('failed') + failing.filter((name) => !TESTS.some(([tests]) => tests === name)).length;
 if (failing.length > 0) console.log(`Failing: ${failing.join(', ')}`);
 const line = `${total('passed')} passed, ${failed} failed${total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''}`;

@@ -11,7 +11,7 @@ class WebKitGtkProvider implements BrowserProvider {
 
   constructor(project: TestProject, places: WebKitGtkPlaces) {
     this.#places = places;
-    // Vitest sends this command before every test file. It does nothing, because the display has one size.
+    // Vitest sends this command before every test file. It does nothing, because the display has a fixed size.
     const viewport: BrowserCommand<[]> = async () => {};
     (project.browser as { registerCommand(name: string, command: BrowserCommand<[]>): void } | undefined)?.registerCommand('__vitest_viewport', viewport);
   }
@@ -32,7 +32,7 @@ class WebKitGtkProvider implements BrowserProvider {
   async close(): Promise<void> {
     const browser = this.#browser;
     this.#browser = undefined;
-    // Also ends a browser that is just starting.
+    // This also ends a browser that is still starting.
     await (await browser?.catch(() => undefined))?.stop();
   }
 }

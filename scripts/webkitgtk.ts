@@ -1,4 +1,4 @@
-/** WebKitGTK's own MiniBrowser, driven by WebDriver, on its own display. None of its processes outlives this process. */
+/** WebKitGTK's own MiniBrowser, driven by WebDriver, on its own display. None of its processes outlives this one. */
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Guarded, startGuarded } from './guarded.ts';
@@ -14,7 +14,7 @@ const START_MS_MAX = 20_000;
 const COMMAND_MS_MAX = 60_000;
 const STARTS_MAX = 3;
 
-/** A command that the driver refuses. `error` is WebDriver's name of the error. */
+/** A command that the driver rejected. `error` is WebDriver's name for the error. */
 export class WebDriverError extends Error {
   readonly error: string;
   constructor(command: string, { error = 'unknown error', message = '' }: { error?: string; message?: string }) {
@@ -35,8 +35,8 @@ export class WebKitGtk {
   }
 
   /**
-   * Starts a browser with one empty window. `wanted` are WebDriver's capabilities. A browser that `stays` is not started by the
-   * session, and outlives it: a session ends with the first page that crashes.
+   * Starts a browser with one empty window. `wanted` are WebDriver's capabilities. With `stays`, the browser is started
+   * beside the session instead of by it, and outlives it: a session ends when any of its pages crashes.
    */
   static async start(places: WebKitGtkPlaces, wanted: object = {}, { stays = false } = {}): Promise<WebKitGtk> {
     const parts: Guarded[] = [];
@@ -55,12 +55,12 @@ export class WebKitGtk {
     }
   }
 
-  /** Begins a session, or the next one after a crash. Tries again while the browser may still be starting. */
+  /** Begins a session: the first one, or the next one after a crash. Tries again while the browser may still be starting. */
   async begin(patienceMs: number): Promise<void> {
     const deadline = performance.now() + patienceMs;
     const ask = () => send(this.#base, 'POST', '/session', { capabilities: this.#capabilities }, COMMAND_MS_MAX);
     for (;;) {
-      // The driver learns only from a command that its session is over.
+      // Only a failing command tells the driver that its session is over.
       if (this.#session) await this.command('GET', '/window').catch(() => this.command('DELETE', '').catch(() => {}));
       try {
         const { sessionId } = (await ask()) as { sessionId: string };
@@ -89,12 +89,12 @@ export class WebKitGtk {
   }
 }
 
-/** Stops the last part first, because a browser without its display complains. */
+/** Stops the parts in reverse order, because a browser complains when its display goes away. */
 async function stopAll(parts: readonly Guarded[]): Promise<void> {
   for (const part of [...parts].reverse()) await part.stop();
 }
 
-/** Xvfb looks for a free display and writes its number to descriptor 3. */
+/** Xvfb looks for a free display by itself, and writes its number to descriptor 3. */
 async function startDisplay(xvfb: string, parts: Guarded[]): Promise<string> {
   const part = startGuarded(xvfb, ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], { fd3: true });
   parts.push(part);
@@ -136,7 +136,7 @@ async function startDriver(driver: string, display: string, parts: Guarded[], ta
       await sleep(50);
     }
     await part.stop();
-    // Another program may have taken the port, so try again.
+    // Another program may have taken the port in the meantime, so try again.
     if (starts >= STARTS_MAX) throw new Error(`WebKitWebDriver did not start: ${why ?? 'it gave no answer'}`);
   }
 }

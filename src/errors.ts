@@ -31,11 +31,16 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
       `once: ${printName(outcome.operation)}: ${errorText(code, outcome, more.says, more.cause)}`,
       more.cause === undefined ? undefined : { cause: more.cause },
     );
-    this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;
-    // Not enumerable, so that loggers that print an error's own fields do not print a body.
-    Object.defineProperties(this, { response: { value: more.response }, resource: { value: more.resource }, [BRAND]: { value: true } });
+    // Not enumerable, so that loggers that print an error's own fields do not print a body. An assignment to the name would throw where a page
+    // has frozen `Error.prototype`.
+    Object.defineProperties(this, {
+      name: { value: 'OnceError', writable: true },
+      response: { value: more.response },
+      resource: { value: more.resource },
+      [BRAND]: { value: true },
+    });
   }
 
   /** For logs. Contains no body and no credential. */

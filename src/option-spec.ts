@@ -56,7 +56,7 @@ const LEASE_MS_MAX = 3_600_000;
 
 /** Checks `limits.leaseMs`. Safety does not depend on it. */
 function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
-  // A value below 0, or one that is no number, gets its own error from `options.ts`.
+  // A value below 0, or one that is not a number, gets its own error from `options.ts`.
   if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
 }
 
@@ -90,8 +90,17 @@ function checkHeaders({ headers = [] }: Keep = {}): void {
   for (const [index, name] of headers.entries()) checkOne(name, 'string', `keep.headers[${index}]`);
 }
 
+/**
+ * Throws a TypeError if JSON does not write lists as they are. Prototype.js 1.6 gives arrays a `toJSON` that returns text: a name is then written,
+ * but not read back, and the call counts as one without a name.
+ */
+function checkJson(): void {
+  if (JSON.stringify([1]) !== '[1]') throw new TypeError('once: Array.prototype.toJSON changes what JSON.stringify writes: delete it');
+}
+
 /** Throws a TypeError or RangeError that names the wrong option of a client. */
 export function checkClientOptions(options: object): void {
+  checkJson();
   check(options, CLIENT, '');
   const { dialect, retry, durability, store, use = [], limits, keep, connectivity } = options as OnceOptions;
   checkLease(limits);
@@ -113,6 +122,8 @@ export function checkClientOptions(options: object): void {
 
 /** The same for one call. */
 export function checkCallOptions(init: object): void {
+  // What everybody tries first: it is `name` wherever an operation is read.
+  if (Object.hasOwn(init, 'name')) throw new TypeError('once: there is no option once.name, but once.operation');
   check(init, OPERATION, 'once');
   const { limits, keep } = init as OperationOptions;
   checkLease(limits);

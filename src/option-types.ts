@@ -12,7 +12,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * Makes an idempotency key. Return a different key for each `generation`, which is 0 for the first operation of a name and rises with each
  * one that needs another key. `operation`: `undefined` for a call without a name. `fingerprint`: a digest of what the call sends. `now`: wall
- * clock, ms.
+ * clock, ms since 1970.
  */
 export type KeyStrategy = (c: {
   namespace: string;
@@ -26,7 +26,7 @@ export type KeyStrategy = (c: {
 export interface Leaving {
   /** The number of this attempt in its call, from 1. */
   readonly attempt: number;
-  /** The call goes on with a key that was stored before it began. */
+  /** The call continues with a key that was stored before it began. */
   readonly resumed: boolean;
   readonly method: string;
   readonly url: string;
@@ -53,7 +53,7 @@ export interface ReconcileQuestion {
   /** Empty for a call without a name. */
   operation: OperationName;
   key: string;
-  /** When the first attempt under this key was sent; wall clock, ms. */
+  /** When the first attempt under this key was sent; wall clock, ms since 1970. */
   firstSentAt: number;
   reason: UnknownReason | 'done-elsewhere';
   /** A copy of the last answer, if there was one. */
@@ -89,7 +89,7 @@ export interface Keep {
    * If-Unmodified-Since. @default []
    */
   headers?: readonly string[] | undefined;
-  /** How long a settled operation is remembered, ms. @default 2_592_000_000 (30 days) */
+  /** How long a settled operation is remembered, ms. An unsettled one is remembered for 30 days, or for this time if it is longer. @default 2_592_000_000 (30 days) */
   forMs?: number | undefined;
 }
 
@@ -97,15 +97,15 @@ export interface Keep {
 export interface Limits {
   /** The most attempts of one call, including the first. Attempts that find work in progress do not count. @default 5 */
   attempts?: number | undefined;
-  /** One attempt, including reading the answer's body. It does not apply to calls without a key, such as a GET. @default 30_000 */
+  /** The longest time of one attempt, including reading the answer's body. It does not apply to calls without a key, such as a GET. @default 30_000 */
   attemptMs?: number | undefined;
-  /** The whole call: attempts, waits, hooks and reads of the store. Storing the end may take another second. @default 120_000 */
+  /** The longest time of the whole call: attempts, waits, hooks and reads of the store. Storing the end may take another second. @default 120_000 */
   totalMs?: number | undefined;
   /** How long a call waits while the server says that the work is in progress; at most nine tenths of the time that it has left, so that it can still ask `reconcile`. @default 60_000 */
   inProgressMs?: number | undefined;
   /**
-   * How long a call waits while the device is offline. Before the first attempt, it then tries all the same; after an attempt without an
-   * answer, it then ends. @default 3_000
+   * How long a call waits while the device is offline. If it has made no attempt yet, it then makes one anyway; if an attempt got no answer,
+   * it then ends. @default 3_000
    */
   offlineWaitMs?: number | undefined;
   /**
@@ -140,8 +140,8 @@ export interface OperationOptions {
    */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
   /**
-   * The customer agrees that this operation goes on when the page is gone, until `untilMs` (wall clock, ms since 1970). The request is
-   * stored, and `resumeInBackground` may send it. Needs the feature `background()` and a `namespace`. @default nothing goes on by itself
+   * The customer agrees that this operation continues when the page is gone, until `untilMs` (wall clock, ms since 1970). oncefetch stores
+   * the request, and `resumeInBackground` may send it. Needs the feature `background()` and a `namespace`. @default nothing continues by itself
    */
   background?: { untilMs: number } | undefined;
   keep?: Keep | undefined;
@@ -216,7 +216,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
    * before every attempt. If it returns nothing or throws, nobody is logged in, and calls reject with a TypeError, or with what it threw.
    */
   namespace?: string | (() => string | null | undefined) | undefined;
-  /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them, and yours besides */
+  /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them, plus yours */
   use?: readonly Feature[] | undefined;
   /** Where records are kept. @default IndexedDB, else memory */
   store?: Store | undefined;

@@ -1,6 +1,6 @@
 /**
- * Goal: the layers of `src` depend on each other in one direction only, and each file keeps the house rules. Method: the compiler's own syntax trees; each rule is also shown
- * sources that break it, so that a rule which no longer sees anything fails here.
+ * Goal: the layers of `src` depend on each other in one direction only, and each file keeps the house rules. Method: the rules read the compiler's syntax
+ * trees; each rule is also run on sources that break it, so that a rule that no longer finds anything fails here.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const pick = (all: Texts, folders: readonly string[]): Texts =>
 
 const PURE = ['core', 'dialects'];
 
-/** Ours are parsed once for all rules. */
+/** The project's own sources are parsed once for all rules. */
 const sourcesOf = (all: Texts): Sources => (all === texts ? ours : new Sources(all));
 
 const RULES = {
@@ -56,7 +56,7 @@ describe('src', () => {
     expect(print(checkPackages(ours, manifest))).toEqual([]);
   });
 
-  test('has no file that no entry leads to', ({ skip }) => {
+  test('has no file that no entry imports, directly or indirectly', ({ skip }) => {
     const missing = Object.keys(manifest.exports)
       .filter((name) => name !== './package.json')
       .map((name) => `src/entries/${name === '.' ? 'index' : name.slice(2)}.ts`)
@@ -87,7 +87,7 @@ describe('a rule can fail', () => {
     ['arrows', 'a feature imports another one', { 'src/features/a.ts': `import './pending.js';` }, 'a feature must not import another one'],
     ['arrows', 'the engine imports a feature', { 'src/engine/a.ts': `import '../features/pending.js';` }, 'engine must not import features'],
     ['arrows', 'testing imports the engine', { 'src/testing/a.ts': `import '../engine/x.js';` }, 'testing must not import engine'],
-    ['arrows', 'a folder that is no layer', { 'src/utils/a.ts': '' }, 'utils is no layer'],
+    ['arrows', 'a folder that is not a layer', { 'src/utils/a.ts': '' }, 'utils is no layer'],
     ['arrows', 'no extension', { 'src/core/a.ts': `import './b';` }, 'with its .js extension'],
     ['cycles', 'two files', { 'src/core/a.ts': `import './b.js';`, 'src/core/b.ts': `export * from './a.js';` }, 'a.ts -> src/core/b.ts -> src/core/a.ts'],
     ['cycles', 'types', { 'src/core/a.ts': `import './b.js';`, 'src/core/b.ts': `import type { A } from './a.js';` }, 'b.ts -> src/core/a.ts'],
@@ -216,7 +216,7 @@ describe('a rule lets pass', () => {
   });
 });
 
-test('no helper of tests has a hook of its own: files share a worker, and it would be that of the first of them', () => {
+test('no test helper registers a hook: files share a worker, so the hook would belong to the first file that imports the helper', () => {
   const helpers = Object.entries(readTexts(root, 'test')).filter(([path]) => !/\.(test|suite)\.ts$|^test\/support\/fresh\.ts$|node_modules/.test(path));
   expect(helpers.length).toBeGreaterThan(100);
   expect(helpers.filter(([, text]) => /^(before|after)(Each|All)\(/m.test(text)).map(([path]) => path)).toEqual([]);

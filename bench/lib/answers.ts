@@ -1,4 +1,7 @@
-/** Answers for stubs in pages. They come over the network before the clock starts, because Chromium takes a millisecond to copy a `new Response`. */
+/**
+ * Answers for the stubs in pages. Each is fetched over the network before the clock starts, because in Chromium the
+ * copy of a `new Response` takes a millisecond.
+ */
 import type { Case } from './turns.ts';
 
 export const ANSWER_PATH = '/answer';
@@ -12,7 +15,7 @@ export function answer(): Response {
   return next;
 }
 
-/** `timed`, preceded by fetching an answer for it. */
+/** Fetches an answer, then runs `timed` with it. */
 export const answered =
   (timed: Case): Case =>
   async () => {

@@ -1,6 +1,7 @@
 /**
- * The floor: what a named call cannot do without, as one plain function without options, joined callers, faults, waits or verdicts. It
- * is a lower bound, not a client: its commits may overwrite what they did not see, and nobody reads what they wrote.
+ * The floor: what a named call cannot do without, as one plain function without options, joined callers, faults, waits
+ * or verdicts. It is a lower bound and no client: its commits may overwrite changes that they have not seen, and nobody
+ * reads what they wrote.
  */
 
 /** The name of the floor in results. */
@@ -12,12 +13,12 @@ export interface Ground {
   digest(text: string): string | Promise<string>;
   /** Resolves to the function that releases the lock. */
   lock(name: string): Promise<() => void>;
-  /** One commit that survives a crash of the machine, and one that need not. */
+  /** `begin` is a commit that survives a crash of the machine; `settle` is one that need not. */
   begin(record: FloorRecord): unknown;
   settle(record: FloorRecord): unknown;
 }
 
-/** The members by which a store finds a record. A record has others as well. */
+/** The fields by which a store finds a record. A record has other fields as well. */
 export interface FloorRecord {
   readonly id: string;
   readonly ns: string;

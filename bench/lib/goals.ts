@@ -85,7 +85,7 @@ function flat({ records, browsers }: Results): Goal[] {
       1.1,
       'The indexes grow deeper, and less of them fits in the cache.',
     );
-    // A run with fewer records can't show that the goal is met with more.
+    // A run with fewer records cannot show that the goal is met with more.
     return largest < RECORDS_WANTED ? { ...goal, measured: `${goal.measured} with ${number(largest)}`, met: goal.met === false ? false : undefined } : goal;
   });
   const besideUnknown = Object.entries(records?.stores ?? {}).map(([kind, { unknown }]) =>

@@ -35,10 +35,13 @@ export async function costOf(call: () => Promise<unknown>, calls: number, atOnce
   return { wall: (wall * 1000) / calls, cpu: (user + system) / calls };
 }
 
-/** Rounds that don't count, until V8 has compiled the code: the threads of its compiler would count as CPU time of the call. */
+/** Rounds that do not count, so that V8 has compiled the code: its compiler threads would count as CPU time of the call. */
 const WARM = 8;
 
-/** `measure` runs one case once. `base` is the name of the case with which the others are compared. Compared with itself, it shows the noise. */
+/**
+ * `measure` runs one case once. `base` is the name of the case with which the others are compared. It is also compared
+ * with itself, which shows the noise.
+ */
 export async function interleaved<Name extends string>(
   names: readonly Name[],
   base: Name,

@@ -1,4 +1,4 @@
-/** The results that the page is made of, as the benchmarks save them. */
+/** The results that docs/cost.md is made of, in the form in which the benchmarks save them. */
 import type { Compared } from './interleaved.ts';
 import type { Spent } from './profile.ts';
 import { load, type Spread } from './stats.ts';

@@ -1,4 +1,4 @@
-/** The stores of servers, each on a real one, and the cheapest commit that its database can make. */
+/** The server stores, each on a real server, and the cheapest commit that its database can make. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface Medium {
   /** Inserts a record's text, flushed like a first commit. `again` changes it, as cheaply as the database can. */
   bare(id: string, text: string): Promise<void>;
   again(id: string, text: string): Promise<void>;
-  /** The same with the conditions and indexes of a store, which must not overwrite what it did not see. Absent if `bare` already is the least. */
+  /** The same, with the conditions and indexes of a store that must not overwrite unseen changes. Absent if `bare` cannot be undercut. */
   readonly least?: { begin(record: FloorRecord): void; settle(record: FloorRecord): void };
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
-/** Where the time of a call goes, measured at what it uses: its lock, its store, its transport. */
+/** Where the time of a call goes, measured at its lock, its store and its transport. */
 import type { Store } from 'oncefetch';
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Records the stages of one call after the other. Drops those of the warm-up. */
+/** Records the stages of one call after another. Drops those of the warm-up. */
 export class Stages {
   readonly #fetch: Fetch;
   readonly #calls: Map<string, number>[] = [];
@@ -14,7 +14,7 @@ export class Stages {
     this.#fetch = fetch;
   }
 
-  /** Ends a stage, which lasted since the end of the one before. */
+  /** Ends a stage that began when the previous one ended. */
   mark(stage: string): void {
     const now = performance.now();
     this.#marks.set(stage, (now - this.#from) * 1000);
@@ -48,7 +48,7 @@ export class Stages {
     this.#calls.push(this.#marks);
   }
 
-  /** The stages of the last half of the calls, µs, in their order. */
+  /** The stages of the second half of the calls, µs, in order. */
   seen(): Record<string, number[]> {
     const calls = this.#calls.slice(this.#calls.length / 2);
     return Object.fromEntries([...(calls[0] ?? new Map()).keys()].map((stage) => [stage, calls.map((marks) => marks.get(stage) ?? Number.NaN)]));

@@ -1,4 +1,4 @@
-/** Medians and spreads, and the files of results. */
+/** Medians, spreads, and the files with the results. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, platform, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -23,11 +23,11 @@ export const spread = (numbers: readonly number[]): Spread => ({ median: median(
 
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** Rounds to three digits, whatever the size, because more would be noise. */
+/** Rounds to three digits, or to an integer if that has more, because further digits would be noise. */
 const rounded = (_: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(value < 1000 ? 3 : Math.ceil(Math.log10(value)))) : value;
 
-/** Saves what was measured, and under which circumstances. */
+/** Saves what was measured, and on what machine. */
 export function save(name: string, measured: object): void {
   mkdirSync(folder, { recursive: true });
   const where = {

@@ -1,6 +1,4 @@
-/**
- * Runs cases that measure themselves, one call of each in turn: for slow cases, and for browsers. Uses nothing of Node.
- */
+/** Runs cases that measure themselves, one call of each in turn, for slow cases and for browsers. Uses nothing of Node. */
 
 /** Runs the case once, and resolves to its time, µs. */
 export type Case = () => Promise<number>;
@@ -16,13 +14,13 @@ export const elapsed = async (work: () => Promise<unknown> | unknown): Promise<n
 
 const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 
-/** Shuffles the cases: each leaves caches and databases warm or cold, so the one before a case must not always be the same. */
+/** Shuffles the cases. Each one leaves caches and databases warm or cold, so none may always follow the same other one. */
 function shuffled<T>(of: readonly T[]): T[] {
   const left = [...of];
   return of.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0] as T);
 }
 
-/** Rounds until the code of a page's call is compiled. */
+/** Rounds until the code of a call in a page is compiled. */
 export const WARM = 12;
 
 /** `rounds` medians of `calls` calls, the cases in turn, in a new order each time, after `warm` rounds that do not count. */
@@ -41,7 +39,7 @@ export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: num
 
 export const ANSWER = '{"ok":true,"id":"pay_123"}';
 
-/** Measures a call of a client from its begin to the first byte. The client must be made with this object's `fetch`. */
+/** Measures a client's call from its start to its first byte. The client must be created with this object's `fetch`. */
 export class FirstByte {
   readonly #answer: () => Response;
   #at = 0;

@@ -1,4 +1,4 @@
-/** A customer who presses Pay, and again after an error, until the client says "done" or the customer's patience ends. */
+/** A customer who presses Pay, and again after every error, until the client says "done" or the customer's patience runs out. */
 import type { Shop } from '../start-shop.ts';
 import type { Belief, Lane } from './lanes.ts';
 
@@ -27,7 +27,7 @@ export async function serve(checkout: Checkout, lane: Lane): Promise<Served> {
   const startedAt = performance.now();
   let believes: Belief = 'none';
   for (let press = 0; press <= PRESSES_AGAIN_MAX && believes !== 'done'; press++) {
-    // The customer reads the message and reaches for the button. A server that was killed is back by then.
+    // Gives the customer time to read the message and press again. By then a killed server is back.
     if (press > 0) await new Promise((resolve) => setTimeout(resolve, 300));
     const words = await Promise.all(Array.from({ length: checkout.clicks }, () => lane.pay(checkout)));
     believes = words.find((word) => word === 'done') ?? words.find((word) => word === 'unknown') ?? 'none';

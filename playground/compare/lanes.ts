@@ -38,7 +38,10 @@ export const fetchLane: Lane = {
     ),
 };
 
-/** Limits of naive retry and of oncefetch. Both have the same, so that only key and reading differ, and outlast a restart of the server. */
+/**
+ * The limits that naive retry and oncefetch share, so that they differ only in their keys and in how they read answers.
+ * They are long enough to outlast a restart of the server.
+ */
 export const ATTEMPTS_MAX = 30;
 export const WAIT_MS = { first: 10, longest: 200 };
 

@@ -1,4 +1,4 @@
-/** The oncefetch lane: one name per cart, and the customer is told the effect of the outcome. */
+/** The oncefetch lane: one name per cart. It tells the customer the effect of the outcome. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ type Oncefetch = typeof import('oncefetch');
 
 export async function onceLane(entry: string): Promise<Lane> {
   const { createOnce, memoryStore, outcomeOf } = await load(entry);
-  // In memory, because only the shop dies in this comparison, never the customer's page.
+  // In memory, because only the shop is killed in this comparison, never the customer's page.
   const once = createOnce({
     store: memoryStore(),
     limits: { attempts: ATTEMPTS_MAX, attemptMs: PATIENCE_MS },
@@ -31,8 +31,8 @@ export async function onceLane(entry: string): Promise<Lane> {
 }
 
 /**
- * Bundles the source. Node runs TypeScript by itself, but does not resolve the `.js` of its imports to `.ts`. The built
- * `dist` would run, too, but then the comparison would test the last build instead of the present code.
+ * Bundles the sources, because Node runs TypeScript but does not resolve the `.js` of its imports to `.ts`. The built
+ * `dist` would also run, but then the comparison would test the last build, not the current code.
  */
 async function load(entry: string): Promise<Oncefetch> {
   const folder = await mkdtemp(join(tmpdir(), 'oncefetch-compare-'));

@@ -22,7 +22,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** Counts customers who came to harm. Charges alone do not show harm: a doubled charge makes up for a lost one. */
+/** Counts customers who came to harm. The number of charges does not show harm, because a double charge makes up for a missing one. */
 export function headline(lines: readonly Line[], lanes: readonly string[]): string {
   const width = Math.max(...lanes.map((lane) => lane.length));
   return lanes

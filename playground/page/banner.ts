@@ -1,4 +1,4 @@
-/** The banner of unsettled payments, for example after a reload. */
+/** The banner that shows unsettled payments, for example after a reload. */
 
 import { pending as listPending, type PendingOperation } from 'oncefetch';
 import { euros } from './cart.ts';
@@ -14,12 +14,15 @@ export interface Banner {
   refresh(): Promise<void>;
 }
 
-/** `mine`: the screen shows this payment already. `checkMine`: checks it there, if it belongs to the cart on the screen. `status`: gets the focus. */
+/**
+ * `mine`: whether the screen already shows this payment. `checkMine`: checks the payment on that screen, if it belongs
+ * to the cart shown there. `status`: gets the focus.
+ */
 export function banner(root: HTMLElement, status: HTMLElement, mine: (cart: string) => boolean, checkMine: (cart: string) => boolean): Banner {
   const says = part(root, 'banner-says');
   const button = part<HTMLButtonElement>(root, 'banner-check');
   let shown: PendingOperation | undefined;
-  /** The end of the payment that was checked last. */
+  /** The result of the payment that was checked last. */
   let told = '';
 
   const refresh = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Builds the page with Vite, against the built package, so that the page runs what a user installs. */
+/** Builds the page with Vite from the built package, so that the page runs what a user installs. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle } from 'esbuild';
@@ -15,9 +15,9 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    // Relative URLs, because a bigger site may serve the page from a folder.
+    // Relative URLs, because a larger site may serve the page from a folder.
     base: './',
-    // Production builds have no panel, and this build shows it.
+    // A production build would leave the panel out, but this page shows it.
     resolve: { alias: { 'oncefetch/devtools': fileURLToPath(new URL('../../dist/devtools.js', import.meta.url)) } },
     build: {
       outDir,
@@ -25,12 +25,12 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
       target: 'es2022',
       rolldownOptions: {
         input: PAGES.map((page) => `${ROOT}${page}`),
-        // "use client" concerns only bundlers of servers.
+        // "use client" matters only to bundlers for servers.
         onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
       },
     },
   });
-  // A service worker is one file beside its page, because its scope is its folder.
+  // A service worker is a single file beside its page, because the folder of that file is its scope.
   await bundle({
     entryPoints: [`${ROOT}outbox/worker.ts`],
     bundle: true,

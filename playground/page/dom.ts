@@ -8,7 +8,7 @@ export function element(name: string, attributes: Readonly<Record<string, string
   return made;
 }
 
-/** The part with this name in `root`. A page without it is broken, so this throws at once. */
+/** The element that `root` marks with this name. A page without it is broken, so this throws at once. */
 export function part<T extends HTMLElement = HTMLElement>(root: ParentNode, name: string): T {
   const found = root.querySelector<T>(`[data-part="${name}"]`);
   if (!found) throw new Error(`the page has no part ${name}`);
@@ -34,7 +34,7 @@ export function oncePerFrame(run: () => void): () => void {
   };
 }
 
-/** Makes a change in `root`. If that hides or disables the focused button, the focus moves to `next`. */
+/** Makes a change in `root`. If the change hides or disables the focused button, moves the focus to `next`. */
 export function keepingFocus(root: HTMLElement, next: HTMLElement, change: () => void): void {
   const { activeElement } = document;
   change();

@@ -4,9 +4,9 @@ import { type ArmedFault, arm, type LaneName } from './shop.ts';
 
 interface Fault {
   readonly title: string;
-  /** What it does, in one line. */
+  /** What the fault does, in one line. */
   readonly does: string;
-  /** What happens to the request that meets it. */
+  /** What happens to a request that meets the fault. */
   readonly met: string;
 }
 
@@ -45,7 +45,7 @@ const EVERY = 'every';
 
 interface Chosen {
   readonly fault: string;
-  /** How many requests of each lane meet it, for each cart. */
+  /** How many requests of each lane meet the fault, for each cart. */
   readonly times: string;
 }
 
@@ -83,7 +83,7 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   };
   const rearm = (): Promise<void> => {
     const { fault, times } = chosen;
-    // One after the other, so that the last choice wins.
+    // Requests go one after another, so that the last choice wins.
     arming = arming
       .then(() => arm(fault === NONE ? undefined : fault, times === EVERY ? undefined : Number(times), DELAY_MS))
       .catch(() => undefined)
@@ -99,7 +99,7 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   root.addEventListener('change', () => {
     void take({ fault: options.querySelector<HTMLInputElement>('input:checked')?.value ?? NONE, times: times.value });
   });
-  // Another tab chose a fault, and has sent it to the server.
+  // Another tab has chosen a fault, and has already sent it to the server.
   addEventListener('storage', ({ key }) => {
     if (key !== STORED) return;
     chosen = load();
@@ -117,7 +117,7 @@ function option(name: string, { title, does }: Fault): HTMLElement {
   ]);
 }
 
-/** Says what the next request of a lane meets. */
+/** Says what will happen to the next request of a lane. */
 export function nextOf(lane: LaneName, armed: readonly ArmedFault[]): string {
   const next = armed.find((one) => one.lane === lane);
   if (!next) return 'The network works.';

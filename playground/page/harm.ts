@@ -1,4 +1,7 @@
-/** The headline of the page: the customers of this run who came to harm. Charges do not show harm: a doubled one makes up for a lost one. */
+/**
+ * The headline of the page: how many customers of this run came to harm. The number of charges does not show harm,
+ * because a double charge makes up for a missing one.
+ */
 import { type CartFacts, LANES, type LaneName } from './shop.ts';
 
 const RUN = 'playground.run';
@@ -11,16 +14,16 @@ interface Run {
 const saved = (): Run => JSON.parse(sessionStorage.getItem(RUN) ?? '{"title":"","carts":[]}') as Run;
 const save = (run: Run): void => sessionStorage.setItem(RUN, JSON.stringify(run));
 
-/** Starts a run. Later customers belong to it, also after a reload of the tab. */
+/** Starts a run. All later customers belong to it, even after a reload of the tab. */
 export const beginRun = (title: string): void => save({ title, carts: [] });
 
-/** Adds a customer to the present run. */
+/** Adds a customer to the current run. */
 export function joinRun(cart: string): void {
   const run = saved();
   if (!run.carts.includes(cart)) save({ ...run, carts: [...run.carts, cart] });
 }
 
-/** The customers of a lane who came to harm. One customer may count in two ways. */
+/** The customers of a lane who came to harm. A customer may be counted under two kinds of harm. */
 export interface Harm {
   readonly lane: LaneName;
   readonly customers: number;

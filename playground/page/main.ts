@@ -47,14 +47,14 @@ function addLane(): HTMLElement {
   return root;
 }
 
-/** A press of Pay: the cart counts as wanted from here on. */
+/** A press of Pay. From here on, the ledger expects a charge for the cart. */
 function startingOrder(): Order {
   if (!cart.started) cart = saveCart({ ...cart, started: true });
   joinRun(cart.id);
   return orderNow();
 }
 
-// The banner is on the screen of the oncefetch lane, because only that lane remembers payments.
+// The banner stands in the oncefetch lane, because only that lane remembers payments.
 onceView.told.before(part(page, 'banner'));
 const isCurrent = (id: string): boolean => id === cart.id;
 const unsettled = banner(
@@ -81,7 +81,7 @@ const faults = faultPanel(part(page, 'faults'), askLedger);
 const OPEN_BAR_MS = 200;
 
 const redraw = oncePerFrame(() => {
-  // Not while the visitor types into the field.
+  // The field is left alone while the visitor types in it.
   if (document.activeElement !== quantity) quantity.value = String(cart.quantity);
   say(part(page, 'total'), euros(amountOf(cart)));
   const rows = news?.ledger.rows ?? [];
@@ -104,7 +104,7 @@ function changed(): void {
 
 recorder.subscribe((entry) => {
   redraw();
-  // Another tab got an answer, so this tab must not go on showing an older state.
+  // Another tab got an answer, so this tab must stop showing an older state.
   if (entry?.kind !== 'end' || entry.tab === recorder.tab) return;
   if (entry.tone === 'unsure') void unsettled.refresh();
   else void right.heardElsewhere(entry.cart, entry.tone === 'good').then(() => unsettled.refresh());
@@ -119,7 +119,7 @@ function turnTo(next: Cart): void {
   changed();
 }
 
-/** A customer who leaves without having been told "paid" has given up. */
+/** A customer who leaves without having been told "paid" counts as one who gave up. */
 function giveUp(): void {
   if (cart.started && (plain.seen.is === 'failed' || plain.seen.is === 'ready'))
     void intend('plain fetch', cart.id, plain.seen.is === 'failed' ? 'failed' : 'gave-up');
@@ -141,7 +141,7 @@ const payBoth = (): void => {
   for (const { press } of views) press();
 };
 
-/** How long the server gets to begin with the requests, once both lanes have sent one. */
+/** How long the server gets to start handling the requests, once both lanes have sent one. */
 const BEGUN_MS = 100;
 const BEGIN_MS_MAX = 2000;
 

@@ -4,7 +4,10 @@ interface Armed {
   readonly fault: string;
 }
 
-/** Resolves when the shop has the fault. A fault that kills the server meets one request only, because otherwise the server would never come up again. */
+/**
+ * Resolves when the shop has set the fault. A fault that kills the server is limited to one request, because otherwise
+ * the server would never come back.
+ */
 export async function breakNetwork(lane: string, fault: string, ms?: number): Promise<void> {
   await fetch(`/api/faults?lane=${lane}`, { method: 'DELETE' });
   if (fault === 'none') return;
@@ -12,7 +15,7 @@ export async function breakNetwork(lane: string, fault: string, ms?: number): Pr
   await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane, fault, times, ms }) });
 }
 
-/** The fault of a lane that is set now, also after a reload; `none` if there is none. */
+/** The fault that is currently set for a lane, also after a reload; `none` if there is none. */
 export async function faultOf(lane: string): Promise<string> {
   const { armed } = (await (await fetch('/api/faults')).json()) as { armed: readonly Armed[] };
   return armed.find((one) => one.lane === lane)?.fault ?? 'none';

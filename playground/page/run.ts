@@ -7,7 +7,7 @@ export interface Step {
   readonly bags: number;
 }
 
-/** The faults that end soon enough to be watched. */
+/** The faults that are over soon enough for a visitor to watch. */
 const DRAWN: readonly FaultName[] = [
   'lose-response',
   'unavailable-after-commit',
@@ -25,12 +25,12 @@ const SEEDS = 10_000;
 export function drawRun(seed: number): readonly Step[] {
   const random = seededRandom(seed);
   const below = (count: number): number => Math.floor(random() * count);
-  // Each fault comes at most once in a run.
+  // No fault comes twice in a run.
   const left = [...DRAWN];
   return Array.from({ length: STEPS }, () => ({ fault: left.splice(below(left.length), 1)[0] as FaultName, bags: 1 + below(BAGS_MAX) }));
 }
 
-/** The seed in a link; `undefined` if there is none or it is no number. */
+/** The seed in a link; `undefined` if there is none or it is not a number. */
 export function seedOf(search: string): number | undefined {
   const said = new URLSearchParams(search).get('seed');
   return said !== null && /^\d{1,9}$/.test(said) ? Number(said) : undefined;

@@ -1,4 +1,4 @@
-/** Draws the headline: a row for each lane, a column for each kind of harm. */
+/** Draws the headline as a table: a row for each lane, a column for each kind of harm. */
 import { element, part, say } from './dom.ts';
 import type { Harm, Headline } from './harm.ts';
 import { replaceIfNew, troubled } from './ledger.ts';

@@ -1,4 +1,4 @@
-/** Requests to the shop's server, except payments. No fault touches them. */
+/** Requests to the shop's server, except payments. Faults never affect them. */
 
 export type LaneName = 'plain fetch' | 'oncefetch';
 export const LANES: readonly LaneName[] = ['plain fetch', 'oncefetch'];
@@ -40,7 +40,7 @@ export interface Ledger {
 export interface ArmedFault {
   readonly lane: string;
   readonly fault: string;
-  /** How many requests will still meet it; `null`: all. */
+  /** How many more requests will meet the fault; `null`: all of them. */
   readonly times: number | null;
 }
 
@@ -54,8 +54,8 @@ export interface Receipt {
 export type Ended = 'done' | 'gave-up' | 'failed' | 'refused' | null;
 
 async function call<T>(path: string, init?: RequestInit): Promise<T> {
-  // A browser keeps requests with and without credentials on different connections. So these requests keep no connection warm
-  // on which a payment would then be sent.
+  // A browser uses different connections for requests with and without credentials. So these requests never warm up a
+  // connection on which a payment is then sent.
   const response = await fetch(path, { ...init, credentials: 'omit' });
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   return (await response.json()) as T;
@@ -67,7 +67,7 @@ export const readLedger = (): Promise<Ledger> => call('/api/ledger');
 
 const CALM_LOOKS_MAX = 20;
 
-/** Empties the shop as soon as it is idle, so that no charge follows. */
+/** Empties the shop as soon as it is idle, so that no late charge follows. */
 export async function reset(): Promise<void> {
   for (let looks = 0; looks < CALM_LOOKS_MAX; looks++) {
     if ((await call<{ busy: number }>('/api/health')).busy === 0) break;
@@ -78,13 +78,13 @@ export async function reset(): Promise<void> {
 
 export const readFaults = async (): Promise<readonly ArmedFault[]> => (await call<{ armed: readonly ArmedFault[] }>('/api/faults')).armed;
 
-/** Sets a fault for the next `times` requests of each lane, or for all of them. `undefined` as fault: the network works. */
+/** Sets a fault for the next `times` requests of each lane, or for all of them. With `undefined` as the fault, the network works. */
 export async function arm(fault: string | undefined, times: number | undefined, ms: number): Promise<void> {
   await call('/api/faults', { method: 'DELETE' });
   if (fault !== undefined) await Promise.all(LANES.map((lane) => post('/api/faults', { lane, fault, times, ms })));
 }
 
-/** Asks the order page for the receipt of a cart, when an answer was lost; `undefined` if there is no charge or no server. */
+/** Asks the order page for the receipt of a cart after an answer was lost; `undefined` if there is no charge or the server is down. */
 export async function receiptOf(lane: LaneName, cart: string): Promise<Receipt | undefined> {
   const path = `/api/orders/by-cart/${encodeURIComponent(cart)}?lane=${encodeURIComponent(lane)}`;
   return call<{ charges: readonly Receipt[] }>(path).then(
@@ -97,7 +97,10 @@ const RETRY_MS = 300;
 const RETRIES_MAX = 20;
 let telling: Promise<void> = Promise.resolve();
 
-/** Tells the ledger that a customer wants a cart, and later what the customer was told. In order, with retries while the server is down. */
+/**
+ * Tells the ledger that a customer wants a cart, and later what the customer was told. Sends these messages in order,
+ * and repeats them while the server is down.
+ */
 export function intend(lane: LaneName, cart: string, ended: Ended): Promise<void> {
   telling = telling.then(async () => {
     for (let retries = 0; retries < RETRIES_MAX; retries++) {

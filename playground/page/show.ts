@@ -9,7 +9,7 @@ const BEGIN_MS = 1200;
 const POLL_MS = 100;
 
 export interface Stage {
-  /** Turns to a new cart, sets this fault, and presses Pay in both lanes. */
+  /** Switches to a new cart, sets this fault, and presses Pay in both lanes. */
   play(step: Step): Promise<void>;
   busy(): boolean;
   /** Starts a run, before its first cart. */
@@ -20,7 +20,10 @@ export interface Stage {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `newcomer`: starts by itself, as it does for a link to a run. `hands`: a click or a key in these elements pauses the show. */
+/**
+ * `newcomer`: starts by itself, as it also does when a link names a run. `hands`: a click or a key press in these
+ * elements pauses the show.
+ */
 export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, hands: readonly HTMLElement[]): void {
   const linked = seedOf(location.search);
   const seed = linked ?? freshSeed();
@@ -32,7 +35,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
   list.replaceChildren(...steps.map(({ fault }) => element('li', {}, [titleOf(fault)])));
 
   let at = 0;
-  /** A new object for each press of Play, so that a paused show does not go on beside the next one. */
+  /** A new object for each press of Play. A paused show finds another object, and does not continue beside the new one. */
   let turn: object | undefined;
   const draw = (): void => {
     say(button, turn ? 'Pause' : at === 0 ? 'Play' : at < steps.length ? 'Go on' : 'Play again');
@@ -67,7 +70,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
     for (const type of ['pointerdown', 'keydown'] as const) place.addEventListener(type, () => turn && pause());
   }
   draw();
-  // Does not start by itself for visitors who want less motion.
+  // The show does not start by itself for visitors who prefer reduced motion.
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
   if (newcomer || linked !== undefined) setTimeout(() => !turn && at === 0 && void play(), BEGIN_MS);
 }

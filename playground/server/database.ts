@@ -37,13 +37,13 @@ const SCHEMA = `
 
 export function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  // FULL: a charge that was answered survives even a power cut.
+  // FULL: a charge that was acknowledged survives even a power cut.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   db.exec(SCHEMA);
   return db;
 }
 
-/** Does all of `work` or nothing. IMMEDIATE takes the write lock at the start, so that nothing changes during the transaction. */
+/** Does all of `work` or none of it. IMMEDIATE takes the write lock at the start, so that nobody else writes during the transaction. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {

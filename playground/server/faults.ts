@@ -1,4 +1,4 @@
-/** The fault layer in front of `POST /api/payments`: it plays what a network, a proxy or a dying machine does to a request. */
+/** The fault layer in front of `POST /api/payments`: it does to a request what a network, a proxy or a dying machine might do. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import type { Moments } from './payments.ts';
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Executes the request, each time it is called. */
+  /** Executes the request each time it is called. */
   readonly pay: (moments?: Moments) => Promise<Answer>;
   readonly ms: number;
 }
 
-/** Ends the process without any clean-up, as a power cut does. */
+/** Ends the process without any clean-up, like a power cut. */
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   for (;;); // the signal may take a moment, and no commit may happen meanwhile
@@ -22,42 +22,45 @@ const die = (): never => {
 const unavailable = problem(503, { title: 'Service unavailable' });
 
 const FAULTS = {
-  /** The connection breaks before the effect. */
+  /** The connection breaks before the payment is executed. */
   'lose-request': async ({ request }: Call) => void request.socket.destroy(),
-  /** The effect is committed; the connection breaks instead of an answer. */
+  /** The effect is committed, and the connection breaks before the answer is sent. */
   'lose-response': async ({ request, pay }: Call) => {
     await pay();
     request.socket.destroy();
   },
-  /** The effect is committed. The answer announces its full length, and half of its body arrives. */
+  /** The effect is committed. The answer announces its full length, but only half of its body arrives. */
   truncate: async ({ response, pay }: Call) => {
     const { status, headers, body } = await pay();
     const bytes = Buffer.from(body);
     response.writeHead(status, { ...headers, 'content-length': bytes.length });
     response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
   },
-  /** No effect, and no answer until the client gives up. */
+  /** The payment is not executed, and no answer comes until the client gives up. */
   hang: async () => {},
-  /** The effect is committed, and there is no answer until the client gives up. */
+  /** The effect is committed, and no answer comes until the client gives up. */
   'hang-after-commit': async ({ pay }: Call) => void (await pay()),
-  /** The effect is committed; the answer comes late. */
+  /** The effect is committed, and the answer comes late. */
   delay: async ({ response, pay, ms }: Call) => {
     const answer = await pay();
     await sleep(ms);
     send(response, answer);
   },
-  /** The effect comes late, and so does the answer. */
+  /** Both the effect and the answer come late. */
   slow: async ({ response, pay, ms }: Call) => send(response, await pay({ beforeCharge: () => sleep(ms) })),
-  /** `503`, no effect. */
+  /** A `503` without an effect. */
   unavailable: async ({ response }: Call) => send(response, unavailable),
-  /** The effect is committed, and a gateway turns the answer into `503`. */
+  /** The effect is committed, and a gateway replaces the answer by a `503`. */
   'unavailable-after-commit': async ({ response, pay }: Call) => {
     await pay();
     send(response, unavailable);
   },
-  /** `401` in front of the key layer, no effect. */
+  /** A `401` from in front of the key layer, without an effect. */
   unauthorized: async ({ response }: Call) => send(response, problem(401, { title: 'Sign in again' })),
-  /** Two copies arrive at once, and the answer to the first is lost, as when Chromium sends a POST again on a broken kept-alive connection. */
+  /**
+   * Two copies arrive at once, and the answer to the first is lost, as when Chromium sends a POST again after a
+   * kept-alive connection broke.
+   */
   duplicate: async ({ response, pay }: Call) => {
     const [, last] = await Promise.all([pay(), pay()]);
     send(response, last);
@@ -74,9 +77,9 @@ export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
 const DELAY_MS = 1500;
 
 /**
- * Chooses the fault of each request. A request names its own by the header `x-fault: lose-response; times=1; ms=300`
- * (`times`: only the first `times` requests of this lane and cart; absent: all). Otherwise the fault counts that
- * `POST /api/faults` has set for its lane.
+ * Chooses the fault of each request. A request can name its own fault in the header `x-fault: lose-response; times=1;
+ * ms=300`, where `times` limits it to the first requests of this lane and cart (absent: all of them). Otherwise the
+ * fault applies that `POST /api/faults` has set for the lane.
  */
 export class FaultLayer {
   readonly #db: DatabaseSync;
@@ -85,14 +88,17 @@ export class FaultLayer {
     this.#db = db;
   }
 
-  /** Answers the request, through its fault if it has one. */
+  /** Answers the request, with its fault if it has one. */
   async handle(call: Omit<Call, 'ms'>, lane: string, cart: string): Promise<void> {
     const fault = this.#asked(call.request.headers['x-fault'], lane, cart) ?? this.#armed(lane);
     if (fault) return FAULTS[fault.name]({ ...call, ms: fault.ms });
     send(call.response, await call.pay());
   }
 
-  /** `POST /api/faults` with `{ lane, fault, times?, rate?, ms? }`: the next `times` requests of the lane (absent: all) meet it, with probability `rate`. */
+  /**
+   * `POST /api/faults` with `{ lane, fault, times?, rate?, ms? }`: the next `times` requests of the lane (absent: all
+   * of them) meet the fault, each with probability `rate`.
+   */
   arm(body: Record<string, unknown>): Answer {
     const { lane, fault, times, rate = 1, ms } = body;
     this.#db
@@ -124,7 +130,7 @@ export class FaultLayer {
     const ms = Number(numbers.get('ms') ?? DELAY_MS);
     const times = numbers.get('times');
     if (times !== undefined) {
-      // Counts first, because some faults end the process.
+      // The request is counted first, because some faults end the process.
       const met = this.#db
         .prepare('INSERT INTO met_faults VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1 RETURNING times')
         .get(lane, cart, fault) as unknown as { times: number };

@@ -1,9 +1,9 @@
 /**
- * The plain form: a page that works without script, and a key that the server rendered into it.
+ * The plain form: a page that works without script, with a key that the server renders into it.
  *
- * Each customer (a cookie) has one open cart, and each cart has one key, however often the page is requested: a reload,
- * a second tab and a form from the back-forward cache all send the same key. A refusal uses the key up. The form that
- * is rendered next has another key.
+ * Each customer (identified by a cookie) has one open cart, and each cart has one key, however often the page is
+ * requested: a reload, a second tab and a form from the back-forward cache all send the same key. A refusal uses the
+ * key up, and the form that is rendered next has another one.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const WORKING_MS_MAX = 10_000;
 /** Which of the two form pages this is. */
 export interface FormPage {
   readonly path: '/form/' | '/once-form/';
-  /** The name of the hidden field with the key, and of the member with the next key in a refusal. */
+  /** The name of the hidden field that has the key, and of the member of a refusal that has the next key. */
   readonly field: string;
 }
 
@@ -56,7 +56,8 @@ export class PlainForm {
   async show(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const customer = customerOf(request) ?? randomUUID();
     const form = this.#formOf(customer) ?? this.#newForm(customer);
-    // The customer has pressed Pay and waits for this page. Work in progress is nearly done, so the page waits for it.
+    // The customer has pressed Pay and is waiting for this page. A payment in progress is almost done, so the page waits
+    // for it, too.
     for (let waited = 0; orderOf(this.#db, form.cart).state === 'processing' && waited < WORKING_MS_MAX; waited += LOOK_MS) await sleep(LOOK_MS);
     const { state, charges } = orderOf(this.#db, form.cart);
     const [paid] = charges;
@@ -76,7 +77,7 @@ export class PlainForm {
     const page = readFileSync(join(this.#folder, `${this.#page.path}index.html`), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) =>
       plain(values[name] ?? ''),
     );
-    // Not `no-store`: the page may enter the back-forward cache, and is still true when it comes back.
+    // Not `no-store`: the page may enter the back-forward cache, and what it says still holds when it comes back.
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
@@ -85,7 +86,7 @@ export class PlainForm {
     send(response, { status: 200, headers, body: page });
   }
 
-  /** `POST` to the page: the browser is redirected to the page, and the script of the page gets JSON. */
+  /** `POST` to the page. A browser is redirected to the page; the page's script gets JSON. */
   async pay(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const fields = new URLSearchParams(body);
@@ -102,8 +103,9 @@ export class PlainForm {
   }
 
   /**
-   * The answer for a key that a refusal has used up, perhaps on another device. If the cart is paid by now, it says so. Otherwise it
-   * brings the next key, also for other fields: these would be refused as a mismatch as long as the server remembers the key.
+   * The answer for a key that a refusal has used up, perhaps on another device. If the cart has been paid since, the
+   * answer says so. Otherwise it brings the next key, even if the fields have changed: under the old key they would be
+   * refused as a mismatch for as long as the server remembers it.
    */
   #ofCart(answer: Answer, cart: string, key: string): Answer {
     if (answer.status === 402) this.#refuse(cart, key);
@@ -115,14 +117,14 @@ export class PlainForm {
     return { ...answer, status: 402, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), status: 402, ...why, [this.#page.field]: next }) };
   }
 
-  /** `POST` to `new` below the page: starts another purchase. */
+  /** `POST` to `new` below the page's path: starts another purchase. */
   startAnother(request: IncomingMessage, response: ServerResponse): void {
     const customer = customerOf(request);
     if (customer !== undefined) this.#newForm(customer);
     send(response, this.#back);
   }
 
-  /** After a POST the browser goes to a page of its own, so that a reload sends nothing. */
+  /** After a POST the browser is redirected to the page, so that a reload sends nothing. */
   get #back(): Answer {
     return { ...json(303, {}), headers: { location: this.#page.path } };
   }
@@ -137,7 +139,7 @@ export class PlainForm {
     return form;
   }
 
-  /** Uses the key up, once, however often its refusal is repeated. */
+  /** Marks the key as used up, but only once, however often its refusal is repeated. */
   #refuse(cart: string, key: string): void {
     this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), DECLINED, cart, key);
   }

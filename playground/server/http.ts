@@ -18,7 +18,7 @@ export const problem = (status: number, members: Readonly<Record<string, unknown
 
 export function send(response: ServerResponse, answer: Answer): void {
   const body = Buffer.from(answer.body);
-  // A cached ledger would be wrong.
+  // Never cached, because a cached ledger would be wrong.
   response.writeHead(answer.status, { 'cache-control': 'no-store', ...answer.headers, 'content-length': body.length }).end(body);
 }
 

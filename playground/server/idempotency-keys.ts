@@ -1,15 +1,17 @@
 /**
- * Idempotency keys, as draft-ietf-httpapi-idempotency-key-header describes them, in a table of the database that also
+ * Idempotency keys as draft-ietf-httpapi-idempotency-key-header describes them, in a table of the database that also
  * holds the charges.
  *
- * A key passes through two commits. The first one takes it: before anything else happens, it inserts a row without an answer, under
- * a unique constraint, so that of all copies only one gets the row. The second one, in one transaction with the charge, stores the
- * answer. If the charge took no time, one commit would do. But it takes time, and the server can die in between.
+ * A request makes two commits. The first one takes the key: before anything else happens, it inserts a row without an
+ * answer under a unique constraint, so that of all copies only one gets the row. The second one stores the answer, in
+ * one transaction with the charge. If a charge took no time, one commit would do. But it does take time, and the server
+ * can die in between.
  *
- * So a kill leaves one of two things: no charge and a row without an answer, or a charge with its stored answer. In the first case,
- * the next attempt takes the row over: each row has the boot id of the server that took it. Nobody works on a row without an answer
- * of another boot, and such a row proves that there is no charge, because charge and answer are one commit. Several servers over
- * one database would need a lease with a heartbeat instead.
+ * So a kill leaves one of two things: a row without an answer and no charge, or a charge with its stored answer. In the
+ * first case, the next attempt takes the row over. To make that safe, each row has the boot id of the server that took
+ * it: nobody is working on a row without an answer from another boot, and such a row proves that there is no charge,
+ * because charge and answer are one commit. Several servers over one database would need a lease with a heartbeat
+ * instead.
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -79,7 +81,7 @@ export class IdempotencyKeys {
     if (changes !== 1) throw new Error('the key was taken over while it was processed');
   }
 
-  /** Releases a taken key under which nothing happened. */
+  /** Releases a key that was taken, but under which nothing happened. */
   release(key: string): void {
     this.#db.prepare('DELETE FROM idempotency_keys WHERE key = ? AND boot = ? AND answer IS NULL').run(key, this.#boot);
   }
@@ -98,6 +100,6 @@ const keyProblem = (status: number, title: string, headers?: Record<string, stri
 
 const outstanding = (retryAfter: number): Answer => keyProblem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': String(retryAfter) });
 
-/** Says why the header's value is no key; `undefined` if it is one. The value is opaque: quotes are part of it. */
+/** The error answer if the header's value is not a key; `undefined` if it is one. The value is opaque: quotes are part of it. */
 export const refusedKey = (value: string): Answer | undefined =>
   /^[\x21-\x7e]{1,255}$/.test(value) ? undefined : keyProblem(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters');

@@ -1,4 +1,4 @@
-/** Compares what was wanted with what was charged, for the page, and answers the order page for one cart. */
+/** Compares what customers wanted with what they were charged, for the page, and answers requests for the order page of a cart. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Answer, BadRequest, json, text } from './http.ts';
 
@@ -39,7 +39,7 @@ const ROWS_MAX = 200;
 export const ledger = (db: DatabaseSync): Answer =>
   json(200, {
     lanes: ledgerOf(db),
-    /** The latest carts first: what each customer was told in the end, and how often they were charged. */
+    /** The latest carts first: what each customer was told in the end, and how often that customer was charged. */
     carts: db
       .prepare(
         `SELECT lane, cart, ended, (SELECT count(*) FROM charges WHERE charges.lane = intents.lane AND charges.cart = intents.cart) AS made
@@ -52,7 +52,7 @@ export const ledger = (db: DatabaseSync): Answer =>
       .all(ROWS_MAX),
   });
 
-/** `POST /api/intents`: a customer wants this cart paid; later again with `ended`, what the customer was told in the end. */
+/** `POST /api/intents`: a customer wants this cart paid. Comes once more later, with `ended`: what the customer was told in the end. */
 export function declareIntents(db: DatabaseSync, body: Record<string, unknown>): Answer {
   const intents = Array.isArray(body['intents']) ? (body['intents'] as Record<string, unknown>[]) : [body];
   const upsert = db.prepare(`INSERT INTO intents (lane, cart, at, ended) VALUES (?, ?, ?, ?) ON CONFLICT (lane, cart) DO UPDATE SET ended = excluded.ended`);

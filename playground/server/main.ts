@@ -93,7 +93,7 @@ const server = createServer((request, response) => {
 
 function cleanUp(): void {
   const BATCH = 500;
-  // A full batch means that more keys are waiting. Requests get their turn in between.
+  // A full batch means that more keys are waiting. Requests get their turn between batches.
   setTimeout(cleanUp, keys.cleanUp(BATCH) === BATCH ? 50 : 60_000).unref();
 }
 
@@ -112,5 +112,5 @@ server.listen(Number(args.port), '127.0.0.1', () => {
   cleanUp();
 });
 process.once('SIGTERM', stop).once('SIGINT', stop);
-// Ends with the supervisor, because nobody else would end it.
+// Ends together with the supervisor, because nobody else would end it.
 process.once('disconnect', stop);

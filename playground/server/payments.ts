@@ -1,11 +1,11 @@
-/** `POST /api/payments`: charges a cart once per idempotency key, and without a key at each request. */
+/** `POST /api/payments`: charges a cart once per idempotency key. Without a key, it charges at every request. */
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from './database.ts';
 import { type Answer, json, number, parseObject, problem, text } from './http.ts';
 import { type IdempotencyKeys, refusedKey } from './idempotency-keys.ts';
 
-/** Stripe's test number for a declined card, so that nobody types a real number. */
+/** Stripe's test number for a declined card, so that nobody enters a real number. */
 export const DECLINED_CARD = '4000000000000002';
 
 export interface PaymentRequest {
@@ -18,9 +18,9 @@ export interface PaymentRequest {
 
 /** Points of a payment, after its key was taken, at which a fault can act. */
 export interface Moments {
-  /** Only the key is written. */
+  /** The key is written, and nothing else. */
   readonly beforeCharge?: (() => Promise<void>) | undefined;
-  /** The charge is written, its answer is not, and nothing is committed. */
+  /** The charge is written but its answer is not, and nothing is committed. */
   readonly beforeCommit?: (() => void) | undefined;
   readonly afterCommit?: (() => void) | undefined;
 }
@@ -38,7 +38,7 @@ export class Payments {
     this.#chargeMs = options.chargeMs;
   }
 
-  /** Runs to its end whether or not the client still waits, as servers do. */
+  /** Runs to its end even if the client has gone, as servers do. */
   async pay(request: PaymentRequest, moments: Moments = {}): Promise<Answer> {
     // Checked before the key is taken, so that a malformed request does not use up a key.
     const order = readOrder(request.body);

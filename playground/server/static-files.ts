@@ -26,7 +26,7 @@ export function sendFile(response: ServerResponse, folder: string, path: string,
   } catch {
     return false; // a malformed escape
   }
-  // `join` has resolved every `..`, so a path outside of the folder is visible here.
+  // `join` has resolved every `..`, so a path outside of the folder can be recognised here.
   if (!file.startsWith(root + sep) || file.includes('\0')) return false;
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats?.isFile()) return false;

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: process.env['PORT'] ?? '4000' } }, strict: false });
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
-/** A server that dies sooner than this does not work at all. Starting it again and again would hide why. */
+/** A server that dies sooner than this does not work at all, and starting it again and again would hide why. */
 const USEFUL_LIFE_MS = 100;
 const FAILED_STARTS_MAX = 5;
 
@@ -21,7 +21,8 @@ let failedStarts = 0;
 function start(): void {
   const startedAt = Date.now();
   let listening = false;
-  // Of two equal flags the later one wins: after the first start, `--port 0` becomes the port that the server got.
+  // The last of two equal flags wins: after the first start, the second `--port` replaces `--port 0` by the port that the
+  // server got.
   child = spawn(process.execPath, [MAIN, ...process.argv.slice(2), '--port', port], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.on('message', (message: { port: number }) => {
     listening = true;

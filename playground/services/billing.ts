@@ -1,4 +1,7 @@
-/** The billing service, one of several copies. For each message it charges, tells the orders service, and only then reports the message as done. */
+/**
+ * The billing service, one of several copies. For each message it makes the charge, tells the orders service, and only
+ * then reports the message as done.
+ */
 import { outcomeOf } from 'oncefetch';
 import { clientOf, env } from './common.ts';
 
@@ -6,7 +9,8 @@ import { clientOf, env } from './common.ts';
 const LANES = 4;
 const IDLE_MS = 50;
 
-// Leaves a message to another copy that works on it. The queue delivers it again if that copy dies or gives up after two attempts.
+// If another copy is working on a message, this one leaves it to that copy. The queue delivers it again if that copy
+// dies or gives up after two attempts.
 const once = await clientOf('billing', { whenBusy: 'reject', limits: { attempts: 2, attemptMs: 2000, totalMs: 20_000 } });
 
 interface Message {
@@ -19,7 +23,7 @@ const queue = (path: string, body: object = {}) => fetch(`${env('QUEUE')}${path}
 
 async function handle({ id, order, amount }: Message): Promise<void> {
   const body = JSON.stringify({ cart: order, amount, card: '4242' });
-  // A message that is delivered again gets the stored answer of the first time.
+  // When a message is delivered again, it gets the answer that was stored the first time.
   const paid = await once.fetch(`${env('PROVIDER')}/api/payments`, { method: 'POST', body, once: ['charge', order] });
   if (paid.status !== 201) throw new Error(`the provider says ${paid.status}`);
   const { id: charge } = (await paid.json()) as { id: number };
@@ -28,7 +32,7 @@ async function handle({ id, order, amount }: Message): Promise<void> {
     .then(({ ok, status }) => {
       if (!ok) throw new Error(`orders says ${status}`);
     })
-    // The message was delivered again, and the receipt was written the first time.
+    // The message was delivered a second time, and the receipt is already written.
     .catch((error: unknown) => {
       if (outcomeOf(error)?.effect !== 'done') throw error;
     });
@@ -41,7 +45,7 @@ async function lane(): Promise<never> {
       async (response) => (response.status === 200 ? ((await response.json()) as Message) : undefined),
       () => undefined,
     );
-    // After any error the message is not done, so the queue delivers it again.
+    // After any error the message is not reported as done, so the queue delivers it again.
     if (message) await handle(message).catch(() => {});
     else await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   }

@@ -16,7 +16,7 @@ async function storeOf(engine: Engine, at: string): Promise<Store> {
     const [{ default: pg }, { postgresStore }] = [await import('pg'), await import('oncefetch/postgres')];
     return postgresStore(new pg.Pool({ host: '127.0.0.1', port: Number(at), user: 'postgres', database: 'postgres', max: 8 }));
   }
-  // Each copy has its own store, to show what happens without a shared one.
+  // Each copy gets its own store, to show what happens without a shared one.
   if (engine === 'none') return memoryStore();
   const { sqliteStore } = await import('oncefetch/sqlite');
   return sqliteStore({ path: at });
@@ -35,7 +35,7 @@ export async function clientOf(namespace: string, options: Partial<OnceOptions> 
     use: [telemetry.feature],
     ...options,
   });
-  // Calls in progress end, and no new call begins.
+  // Calls in progress may finish, and no new call starts.
   process.once(
     'SIGTERM',
     () =>
@@ -54,7 +54,7 @@ export function env(name: string): string {
 
 export type Routes = Readonly<Record<string, (body: Record<string, unknown>, key: string | undefined) => Promise<{ status: number; body?: unknown }>>>;
 
-/** Serves JSON over HTTP. Resolves with the port. */
+/** Serves JSON over HTTP. Resolves to the port. */
 export async function listen(routes: Routes, fallback?: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
   const server = createServer((request, response) => {
     const route = routes[`${request.method} ${request.url}`];

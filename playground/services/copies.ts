@@ -1,4 +1,4 @@
-/** Several copies of a service, each in a process that is started again when it dies, behind one address. */
+/** Runs several copies of a service behind one address, each in its own process that is started again when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request as ask } from 'node:http';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { listen } from './common.ts';
 
 interface Copy {
   readonly process: ChildProcess;
-  /** Whether the copy is ready: it has reported its port. */
+  /** Whether the copy is ready, which means that it has reported its port. */
   ready: boolean;
   /** The port of the copy; 0 if it has none. */
   port: number;
@@ -50,7 +50,7 @@ export class Copies {
       copy.port = 0;
       copy.ready = false;
       if (this.#ended) return;
-      // A copy never ends by itself. One that does cannot start, and would be started again for ever.
+      // A copy never ends by itself. One that does cannot start, and would be restarted forever.
       if (signal !== 'SIGKILL') throw new Error(`${this.#script} ended by itself (${code ?? signal})`);
       void this.#start(n);
     });
@@ -64,7 +64,7 @@ export class Copies {
   }
 
   /**
-   * Kills a copy that is ready, and returns whether there was one: a copy that is still starting has no work to lose.
+   * Kills a copy that is ready, and returns whether there was one. A copy that is still starting has no work to lose.
    *
    * @param busy - process ids to choose from. Default: all.
    */
@@ -73,7 +73,7 @@ export class Copies {
     return ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL') === true;
   }
 
-  /** A balancer: passes each request to a copy. Answers 502 if the connection breaks, whatever the copy has done by then. */
+  /** A load balancer: passes each request to a copy. Answers 502 if the connection breaks, whatever the copy has already done. */
   async balanced(): Promise<string> {
     const port = await listen({}, (request, response) => {
       const ports = this.#copies.map((copy) => copy.port).filter((port) => port > 0);

@@ -1,10 +1,10 @@
-/** Customers who place one order after another, and press again until it is placed. */
+/** Customers who place one order after another, and press again until the order is placed. */
 import { createOnce, type Feature, memoryStore } from 'oncefetch';
 
 const CUSTOMERS = 8;
-/** One of this many orders is a double click. */
+/** One in this many orders is a double click. */
 const DOUBLE_EVERY = 5;
-/** One of this many orders is pressed again after it was placed, as from a page that was still open. */
+/** One in this many orders is pressed again after it was placed, as if from a page that was still open. */
 const AGAIN_EVERY = 10;
 
 async function customer(url: string, todo: string[], feature: Feature): Promise<void> {

@@ -26,13 +26,13 @@ export const dashboard = JSON.parse(readFileSync(new URL('../../docs/grafana.jso
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly legend: string;
-  /** Seconds since 1970, and the value then. */
+  /** Each point is a time, in seconds since 1970, and the value at that time. */
   readonly points: readonly (readonly [at: number, value: number])[];
 }
 export interface Answer {
   readonly panel: number;
   readonly expr: string;
-  /** The message of Prometheus, if the query is wrong. */
+  /** The error message of Prometheus, if the query is invalid. */
   readonly error: string | undefined;
   readonly series: readonly Series[];
 }
@@ -49,7 +49,7 @@ interface Result {
   readonly data?: unknown;
 }
 
-/** The number of points of a panel: enough to draw a run. */
+/** The number of points per panel: enough to draw a run. */
 const POINTS = 60;
 /** `$__rate_interval` is four scrapes, or a step and a scrape if that is more: https://grafana.com/docs/grafana/latest/datasources/prometheus/template-variables/ */
 const rateIntervalMs = (scrapeMs: number, stepMs: number): number => Math.max(stepMs + scrapeMs, 4 * scrapeMs);
@@ -64,7 +64,7 @@ const legendOf = (format: string, labels: Readonly<Record<string, string>>): str
 
 const FIRST_MS_MAX = 60_000;
 
-/** Resolves when Prometheus has read this many processes at least once. From then on a count that rises has a rate. */
+/** Resolves when Prometheus has scraped at least this many processes. From then on a rising count has a rate. */
 export async function firstScrapes(url: string, processes: number): Promise<void> {
   const deadline = Date.now() + FIRST_MS_MAX;
   for (;;) {
@@ -76,7 +76,7 @@ export async function firstScrapes(url: string, processes: number): Promise<void
   }
 }
 
-/** @param from - ms since 1970; with `to` the range of time that the dashboard shows */
+/** @param from - ms since 1970; together with `to`, the time range that the dashboard shows */
 export async function askDashboard(url: string, from: number, to: number, scrapeMs: number): Promise<Answers> {
   const stepMs = Math.max(Math.ceil((to - from) / POINTS), scrapeMs);
   const job = dashboard.templating.list.find(({ name }) => name === 'job')?.query as { query: string };

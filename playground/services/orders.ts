@@ -10,7 +10,7 @@ import { clientOf, env, listen } from './common.ts';
 const db = new DatabaseSync(env('ORDERS_DB'), { timeout: 5000 });
 const once = await clientOf('orders');
 
-/** An effect by a request: the request has the key, and the queue drops a second copy. */
+/** An effect through a request: the request carries the key, and the queue drops a second copy. */
 const place = (order: string, amount: number) =>
   run(once, ['place', order], async ({ child, signal }) => {
     const body = JSON.stringify({ order, amount });
@@ -19,7 +19,7 @@ const place = (order: string, amount: number) =>
     return { state: 'placed' };
   });
 
-/** An effect in a database of one's own: the same transaction stores the key. */
+/** An effect in the service's own database: the same transaction stores the key. */
 const receive = (order: string, charge: number) =>
   run(once, ['receipt', order], ({ key }) => {
     db.prepare('INSERT INTO receipts (key, order_id, charge) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING').run(key, order, charge);

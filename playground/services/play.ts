@@ -47,12 +47,12 @@ if (withPrometheus && withoutPrometheus !== undefined) {
   process.exit(1);
 }
 
-/** The faults of the provider. Each key has one charge all the same. */
+/** The faults of the provider. Each key is still charged only once. */
 const FAULTS = [
-  // Two copies at once, so that one of them finds the other in progress.
+  // Two copies arrive at once, so that one of them finds the other in progress.
   { fault: 'duplicate', rate: 0.15 },
   { fault: 'lose-response', rate: 0.25 },
-  // A kill while an answer is late: the provider has charged, and no copy knows.
+  // Leaves time for a kill while the answer is on its way: the provider has charged, and no copy knows.
   { fault: 'delay', rate: 0.5, ms: 300 },
 ] as const;
 const SCRAPE_EVERY_MS = 1000;
@@ -77,7 +77,7 @@ async function startStore(): Promise<string> {
   return String(server.port);
 }
 
-/** Writes the answers of Prometheus into a file, or keeps it running for somebody to look at. */
+/** Writes the answers of Prometheus into a file, or keeps Prometheus running for somebody to look at. */
 async function tellMetrics({ url }: PrometheusServer, from: number): Promise<void> {
   // The last counts arrive with the next scrape.
   await pause(2 * SCRAPE_EVERY_MS);
@@ -123,7 +123,7 @@ try {
   let placed = false;
   const all = customers(url, orders, telemetry.feature).finally(() => (placed = true));
   const ended = () => placed && queue.open() === 0;
-  // Of billing, kills a copy that has a message: an idle copy has nothing that could be done twice.
+  // Kills a copy of billing only while it has a message: an idle copy has nothing that could be done twice.
   const killOne = [() => orderCopies.killOne(), () => billingCopies.killOne(queue.consumers())] as const;
   let killed = 0;
   while (killed < kills && !ended()) {
@@ -154,5 +154,5 @@ try {
 } finally {
   for (const stop of stops) await stop();
 }
-// Ends the listeners of the queue and of the balancer.
+// The queue and the balancer are still listening, so the process would not end by itself.
 process.exit();

@@ -1,14 +1,14 @@
-/** A queue that delivers at least once: it delivers a message again that is not reported as done in time. */
+/** A queue that delivers at least once: if a message is not reported as done in time, it delivers that message again. */
 import { listen } from './common.ts';
 
-/** How long a consumer has a message before the queue delivers it again. */
+/** How long a consumer keeps a message before the queue delivers it again. */
 const VISIBLE_AFTER_MS = 1000;
 
 export interface Queue {
   readonly url: string;
   /** The number of messages that are not done. */
   open(): number;
-  /** The process ids of the consumers that have a message now. */
+  /** The process ids of the consumers that have a message at the moment. */
   consumers(): ReadonlySet<number>;
   readonly counts: { messages: number; deliveries: number };
 }

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry of one process, with its own SDK, instrumentation and exporters. Spans are sent by OTLP as soon as they end, so that
- * a process that is killed loses only its last spans. Prometheus reads the metrics from a port.
+ * OpenTelemetry for one process, with its own SDK, instrumentation and exporters. Spans are sent over OTLP as soon as
+ * they end, so that a killed process loses only its last spans. Prometheus scrapes the metrics from a port.
  */
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -19,7 +19,7 @@ import { openTelemetry } from 'oncefetch/opentelemetry';
 export interface Telemetry {
   /** The feature for the option `use` of all clients of the process. */
   readonly feature: Feature;
-  /** Sends the spans that are left. */
+  /** Sends the remaining spans. */
   flush(): Promise<void>;
 }
 
@@ -31,7 +31,8 @@ export function startTelemetry(service: string, spans: string, metricsPort: numb
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(tracerProvider);
-  // Instruments Node's fetch. A request without a parent span is a poll of the queue, and there are many.
+  // Instruments Node's fetch. Requests without a parent span are left out: they are polls of the queue, and there are
+  // many.
   registerInstrumentations({ tracerProvider, instrumentations: [new UndiciInstrumentation({ requireParentforSpans: true })] });
   const feature = openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.operation.name'] });
   return { feature, flush: () => tracerProvider.forceFlush() };

@@ -81,7 +81,7 @@ export async function startCollector(): Promise<Collector> {
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     };
-    // A process that is killed breaks its request off in the middle.
+    // When a process is killed, its request breaks off in the middle.
     take().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -91,11 +91,12 @@ export async function startCollector(): Promise<Collector> {
 const OPERATION = 'oncefetch operation';
 const failed = ({ attributes }: Span): boolean => attributes['error.type'] !== undefined;
 
-/** Example traces by name. Each one is the first operation for which its function returns `true`. */
+/** The example traces, by name. Each one is the first operation for which its function returns `true`. */
 export const STORIES: Readonly<Record<string, (operation: Span, children: readonly Span[], all: readonly Span[]) => boolean>> = {
   'from the click to the queue': ({ service, trace }, _, all) =>
     service === 'customers' && all.some((one) => one.trace === trace && one.service === 'orders' && one.kind === 'CLIENT'),
-  // Two attempts, both on the wire, of which the first failed. A request to a service that was just killed, or that was given up, does not count.
+  // Two attempts that both reached the wire, the first of which failed. A request to a service that had just been killed,
+  // or that the client gave up on, does not count.
   'a lost answer': ({ attributes }, children, all) =>
     attributes['oncefetch.type'] === 'replayed' &&
     children.length === 2 &&

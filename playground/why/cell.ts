@@ -1,4 +1,4 @@
-/** Plays one scenario in one lane: the charges in the ledger, and what the customer was told. */
+/** Plays one scenario in one lane, and returns the charges in the ledger and what the customer was told. */
 import type { Browser } from 'playwright';
 import type { Shop } from '../start-shop.ts';
 import { Customer } from './customer.ts';
@@ -20,7 +20,7 @@ export async function cellOf(browser: Browser, shop: Shop, lane: LaneName, scena
     const cart = scenario.cart?.(customer) ?? customer.order.cart;
     await customer.settled(cart);
     const { amounts, pressed, told } = customer.facts(cart);
-    // "Paid" refers to the order of the last press.
+    // "Paid" means the order as it was at the last press.
     const untrue = { done: !amounts.includes(pressed), none: amounts.length > 0, earlier: amounts.length === 0, unknown: false }[told];
     return { charges: amounts.length, told, untrue };
   } finally {

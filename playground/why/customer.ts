@@ -1,4 +1,4 @@
-/** One customer of one lane, with their own browser context, and the actions of that customer. */
+/** One customer of one lane, with a browser context of their own, and everything that this customer does. */
 import type { Browser, BrowserContext, Page } from 'playwright';
 import type { Shop } from '../start-shop.ts';
 import type { Order, Pay, Word } from './lanes/lane.ts';
@@ -10,7 +10,7 @@ const GOOD_CARD = '4242424242424242';
 const PRESSES_MAX = 3;
 /** How long the customer takes to read the message and press again. */
 const READS_MS = 300;
-/** How long a request takes to the shop, whose work takes several times as long. */
+/** How long a request takes to reach the shop. The shop then works several times as long. */
 const ARRIVES_MS = 60;
 const POLL_MS = 20;
 
@@ -36,7 +36,7 @@ export class Customer {
     return new Customer(context, await opened(context, shop), shop, lane, cart);
   }
 
-  /** Presses Pay in `page` and waits for the result. If the lane throws, its page would say "that did not work". */
+  /** Presses Pay in `page` and waits for the result. If the lane throws, its page is taken to say "that did not work". */
   async press(order: Partial<Order> = {}, page = this.page): Promise<Word> {
     const whole = { ...this.order, ...order };
     const word = await page.evaluate(
@@ -50,17 +50,17 @@ export class Customer {
     return word;
   }
 
-  /** Presses Pay, and again, until told "done" or out of patience. */
+  /** Presses Pay until told "done" or out of patience. */
   async insist(order: Partial<Order> = {}): Promise<void> {
     for (let press = 1; (await this.press(order)) !== 'done' && press < PRESSES_MAX; press++) await this.waits(READS_MS);
   }
 
-  /** Presses Pay and does not wait. */
+  /** Presses Pay without waiting for the result. */
   leave(order: Partial<Order> = {}): void {
     void this.press(order).catch(() => {});
   }
 
-  /** Presses Pay. Resolves while the shop is working on it. */
+  /** Presses Pay, and resolves while the shop is working on the payment. */
   async pressUntilItArrived(): Promise<{ readonly over: Promise<unknown> }> {
     const sent = this.page.waitForRequest(PAYMENTS);
     const over = this.press().catch(() => {});
@@ -74,7 +74,7 @@ export class Customer {
     return opened(this.context, this.shop);
   }
 
-  /** Closes the page in the middle of its work, and opens the shop again. */
+  /** Closes the page while it is working, and opens the shop again. */
   async dies(): Promise<void> {
     await this.page.close();
     this.page = await this.another();
@@ -94,7 +94,10 @@ export class Customer {
     await this.#sends(({ 'idempotency-key': _, ...headers }) => headers);
   }
 
-  /** Plays a broken kept-alive connection in Chromium, which sends a copy by itself: the first copy charges, a gateway refuses the second. */
+  /**
+   * Simulates a broken kept-alive connection in Chromium, which then sends a copy by itself: the first copy is charged,
+   * and a gateway refuses the second.
+   */
   async isCopiedAndRefused(): Promise<void> {
     let copied = false;
     await this.context.route(PAYMENTS, async (route) => {
@@ -117,12 +120,12 @@ export class Customer {
     while (this.#amounts(this.order.cart).length === 0) await this.waits(POLL_MS);
   }
 
-  /** Waits until the server has nothing to do: a payment whose page is gone may still be charged. */
+  /** Waits until the server is idle: it may still charge for a payment whose page is gone. */
   async settled(cart: string): Promise<void> {
     while (this.shop.query('SELECT 1 FROM idempotency_keys WHERE cart = ? AND answer IS NULL', cart).length > 0) await this.waits(POLL_MS);
   }
 
-  /** The charges of a cart, with its last press and what was told. */
+  /** The charges of a cart, the amount of its last press, and what the customer was told. */
   facts(cart: string): { readonly amounts: readonly number[]; readonly pressed: number; readonly told: Word } {
     const last = this.#last.get(cart);
     if (!last) throw new Error(`nobody pressed Pay for ${cart}`);

@@ -1,4 +1,4 @@
-/** The page of the comparison: an empty document with every lane in it, bundled from the present sources. */
+/** The page of the comparison: an empty document with every lane in it, bundled from the current sources. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

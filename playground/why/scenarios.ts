@@ -6,7 +6,7 @@ import type { Order } from './lanes/lane.ts';
 export interface Scenario {
   readonly name: string;
   readonly play: (customer: Customer) => Promise<void>;
-  /** The cart that is judged, if there are several. @default the customer's cart */
+  /** The cart by which the scenario is judged, if there are several. @default the customer's cart */
   readonly cart?: ((customer: Customer) => string) | undefined;
 }
 
@@ -21,7 +21,7 @@ async function chargedInSilence(customer: Customer): Promise<void> {
   await customer.charged();
 }
 
-/** Makes the clock of pages that are opened from now on run ahead. */
+/** Makes the clock of all pages that are opened from now on run ahead. */
 const aheadBy = (customer: Customer, ms: number): Promise<unknown> =>
   customer.context.addInitScript((ahead) => {
     const { now } = Date;
@@ -34,7 +34,7 @@ async function fillStorage(customer: Customer): Promise<void> {
       try {
         for (;;) localStorage.setItem(`filler ${localStorage.length}`, 'x'.repeat(size));
       } catch {
-        // Full for this size, so the next size is half of it.
+        // The storage is full for this size, so the next try is half as large.
       }
   });
   const cdp = await customer.context.newCDPSession(customer.page);

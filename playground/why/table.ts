@@ -20,7 +20,7 @@ export function table(rows: Rows, lanes: readonly LaneName[]): string {
   return [line(['what happens', ...lanes.map((lane) => LANES[lane])]), line(['---', ...lanes.map(() => '---')]), ...body].join('\n');
 }
 
-/** How bad a cell is: first a wrong number of charges, then an untrue word, then "unknown". Less is better. */
+/** How bad a cell is, lower is better: a wrong number of charges counts most, then an untrue answer, then "unknown". */
 const harm = ({ charges, told, untrue }: Cell): number => Math.abs(charges - 1) * 4 + Number(untrue) * 2 + Number(told === 'unknown');
 
 /** The scenarios in which another lane did better. */
@@ -32,7 +32,7 @@ export const beaten = (rows: Rows): readonly Scenario[] =>
 
 const BEGIN = '<!-- table: npm run playground:why -- --write -->\n';
 
-/** Puts the table into a page, after its mark. */
+/** Puts the table into a page, below its marker. */
 export function written(page: string, text: string): void {
   const before = readFileSync(page, 'utf8');
   const at = before.indexOf(BEGIN);

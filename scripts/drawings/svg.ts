@@ -1,4 +1,4 @@
-/** The little of SVG that the drawings need: boxes, words and arrows, in colours that follow the reader's light or dark theme. */
+/** The small part of SVG that the drawings need: boxes, text and arrows, in colours that follow the reader's light or dark theme. */
 
 const STYLE = `
   svg { --ground: #ffffff; --box: #f3f3f0; --line: #6b6b75; --text: #1c1c22; --muted: #55555f; --good: #0f6b3a; --bad: #b3261e; --doubt: #7a5200 }
@@ -54,7 +54,7 @@ export const cross = (x: number, y: number): string =>
 
 export interface Drawing {
   readonly title: string;
-  /** The description for people who can't see the drawing. */
+  /** The description for people who cannot see the drawing. */
   readonly description: string;
   readonly width: number;
   readonly height: number;

@@ -1,4 +1,4 @@
-/** A Chromium with its own profile, whose tabs, service worker and processes are killed from outside. */
+/** A Chromium with its own profile, whose tabs, service worker and processes the script kills from outside. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
 import { browserNamed, executableOf } from '../browsers.mjs';
 
-/** A service worker that is just being killed may never answer: after this time, nothing waits for it any more. */
+/** How long to wait for an answer from a service worker. One that is being killed may never answer. */
 const ANSWER_MS_MAX = 1000;
 const orLate = (work: Promise<unknown> | undefined): Promise<unknown> => Promise.race([work?.catch(() => {}), sleep(ANSWER_MS_MAX)]);
 
@@ -33,7 +33,7 @@ export class OutboxBrowser {
   async #launch(): Promise<void> {
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: this.#executablePath, args });
-    // A browser without a window may end by itself, so this page stays open.
+    // A browser without a window may exit by itself, so this page stays open.
     const stays = this.#context.pages()[0] ?? (await this.#context.newPage());
     await stays.goto('about:blank');
     this.#session = await this.#context.newCDPSession(stays);
@@ -41,7 +41,7 @@ export class OutboxBrowser {
   }
 
   get #open(): BrowserContext {
-    if (!this.#context) throw new Error('the browser is not there');
+    if (!this.#context) throw new Error('the browser is not running');
     return this.#context;
   }
 
@@ -51,7 +51,7 @@ export class OutboxBrowser {
     return page;
   }
 
-  /** Takes every page and worker off the network, including future ones, or brings them back. */
+  /** Takes every current and future page and worker offline, or brings them back online. */
   async offline(off: boolean): Promise<void> {
     await orLate(this.#open.setOffline(off));
   }
@@ -70,7 +70,7 @@ export class OutboxBrowser {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended together with another process.
+        // This process had already ended together with another one.
       }
     }
     await gone;

@@ -1,4 +1,4 @@
-/** The page that is closed in mid-payment: one button, pressed from outside. */
+/** The page that is closed in the middle of a payment. It has one button, which the script presses from outside. */
 import { set } from 'idb-keyval';
 import { clear, operation as operationOf, outcomeOf } from 'oncefetch';
 import type { Order } from '../kill-pages/page.ts';
@@ -7,17 +7,20 @@ import { clientFor } from './client.ts';
 export interface OutboxPage {
   /** Logs `user` in. Resolves when the service worker is ready. */
   begin(user: string): Promise<void>;
-  /** Presses Pay; the result appears in `told`. Without `untilMs` the payment does not go on without the page. `counted`: the shop counts its requests. */
+  /**
+   * Presses Pay; the result appears in `told`. Without `untilMs`, the payment does not continue after the page is gone.
+   * With `counted`, the shop counts its requests.
+   */
   press(order: Order, untilMs?: number, counted?: boolean): void;
   told: { readonly effect: string; readonly key: string | undefined } | undefined;
-  /** The phase of this page's call. */
+  /** The phase of this page's call for a cart. */
   phase(cart: string): string;
   /** What the browser's store knows about a cart, without a request. */
   knows(cart: string): Promise<string>;
   /** From now on, adds each phase of a cart that this page shows to `shown`. */
   follow(cart: string): void;
   readonly shown: string[];
-  /** Starts the worker if it has stopped. With `goOn`, a worker that still runs also goes on with its payments. */
+  /** Starts the worker if it has stopped. With `goOn`, a worker that is still running also resumes its payments. */
   wake(goOn?: boolean): Promise<void>;
   leave(): Promise<void>;
 }
@@ -64,7 +67,7 @@ const page: OutboxPage = {
       if (state.phase === 'unsettled' || state.phase === 'idle') return state.phase;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`the store said nothing of ${cart}`);
+    throw new Error(`the store gave no state for ${cart}`);
   },
   shown: [],
   follow(cart) {

@@ -1,6 +1,7 @@
 /**
- * Customers press Pay once, agree that the payment goes on, and leave: their tabs, service workers and browsers are killed at random
- * moments, while the network and the server also fail. Nobody presses again. Afterwards the ledger is compared with what the browser knows.
+ * Customers press Pay once, agree that the payment may continue without them, and leave. Their tabs, service workers
+ * and browsers are killed at random moments, while the network and the server fail as well. Nobody presses again.
+ * Afterwards the ledger is compared with what the browser knows.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ export interface Score {
   /** Carts that were charged while no page was open. */
   alone: number;
   duplicates: number;
-  /** Carts whose payment the customer agreed to, and that were not charged in the end. */
+  /** Carts that were never charged although the customer had agreed to the payment. */
   lost: number;
   readonly violations: string[];
 }
@@ -32,7 +33,7 @@ export interface Score {
 const LANE = 'oncefetch';
 const USER = 'ann';
 const CONSENT_MS = 3_600_000;
-/** Long enough to reach from before the record is stored to after the answer is read. */
+/** Long enough to cover everything from before the record is stored until after the answer is read. */
 const MOMENT_MS_MAX = 400;
 const KILLS_OF_A_CART_MAX = 3;
 const ROUNDS_MAX = 20;
@@ -76,10 +77,10 @@ export async function play({
   }
 }
 
-/** Limits the wait for a page: if the worker is killed during its installation, the page waits for it for ever. */
+/** Limits the wait for a page: if the worker is killed during its installation, the page waits for it forever. */
 function soon<T>(work: Promise<T>): Promise<T> {
   const late = new AbortController();
-  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page waits for ever')));
+  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page did not answer in time')));
   over.catch(() => {});
   return Promise.race([work, over]).finally(() => late.abort());
 }
@@ -122,7 +123,7 @@ class Player {
     const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
     for (let kill = 1; kill < killsOfIt; kill++) {
       await sleep(this.#random() * MOMENT_MS_MAX);
-      // From the second kill on there is no page: the worker goes on, as far as the browser lets it.
+      // From the second kill on there is no page: the worker continues as far as the browser lets it.
       await this.#kill(score, undefined);
     }
     await sleep(ROUND_MS);
@@ -138,14 +139,15 @@ class Player {
     if (page) {
       score.kills++;
       await page.close();
-      // The network comes back when the tab is gone, but before the worker is killed: a worker that is stopping can't be told.
+      // The network comes back after the tab is gone but before the worker is killed, because a stopping worker cannot be put
+      // online.
       if (offline) await this.#browser.offline(false);
     }
     if (score.kind === 'worker') {
       score.kills++;
       await this.#browser.killWorkers();
     } else if (!page) {
-      // Opens a page, and closes it again, whatever it is doing.
+      // Opens a page and closes it again, whatever it is doing.
       score.kills++;
       const passing = await this.#arrive();
       await sleep(this.#random() * MOMENT_MS_MAX);
@@ -161,18 +163,21 @@ class Player {
         await soon(page.evaluate(`page.begin('${USER}')`));
         return page;
       } catch {
-        // The server is restarting.
+        // The server is restarting, so the page cannot be loaded.
         await page?.close().catch(() => {});
       }
       await sleep(100);
     }
-    throw new Error('Chromium did not get to the page');
+    throw new Error('Chromium could not open the page');
   }
 
   #charges = ({ cart }: Order): readonly { readonly id: number }[] =>
     this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, cart);
 
-  /** Opens pages without pressing anything: the worker goes on until a page knows the end. Then compares it with the ledger. */
+  /**
+   * Opens pages without pressing anything, so that the worker continues, until a page knows the outcome. Then compares
+   * that outcome with the ledger.
+   */
   async #judge(order: Order, score: Score, pressed: boolean): Promise<void> {
     const complain = (says: string): void => void score.violations.push(`${order.cart}: ${says}`);
     let knows = 'unsettled';

@@ -1,4 +1,4 @@
-/** The service worker of the page that is killed. It only runs the outbox. */
+/** The service worker of the page that is killed. It runs only the outbox. */
 import { outbox } from 'oncefetch/service-worker';
 import { clientFor, whoIsHere } from './client.ts';
 
@@ -14,5 +14,5 @@ const goOn = outbox(
   clientFor(() => undefined),
   { namespace: whoIsHere },
 );
-// Any message starts a worker that has stopped. This message also makes a running worker go on.
+// Any message starts a stopped worker. This message also makes a running worker resume its payments.
 addEventListener('message', (event: Event) => (event as Waits).data === 'go on' && (event as Waits).waitUntil(goOn()));

@@ -1,4 +1,4 @@
-/** The page that is closed, reloaded and crashed: one button, pressed from outside. */
+/** The page that is closed, reloaded and crashed. It has one button, which the script presses from outside. */
 import { createOnce, operation as operationOf, outcomeOf, settle } from 'oncefetch';
 
 /** What the customer is told. */
@@ -22,9 +22,9 @@ export interface KillPage {
   told: Told | undefined;
   /** Whether the page came out of the back-forward cache. */
   restored: boolean;
-  /** Blocks the page for `ms`, a moment after this call returned: no script and no timer runs, and the page's locks stay held. */
+  /** Blocks the page for `ms`, starting just after this call returns: no script and no timer runs, and the page keeps its locks. */
   hang(ms: number): void;
-  /** The present phase of the operation. */
+  /** The current phase of the operation. */
   phase(cart: string): string;
   /** Settles the operation as `none`. Resolves to `settled`, or to the code of the error. */
   settleAsNone(cart: string): Promise<string>;
@@ -44,7 +44,7 @@ const request = (order: Order) => ({
   body: JSON.stringify(order),
 });
 
-/** As a page without the package pays: it takes everything but a success for "did not happen". */
+/** Pays as a page without oncefetch would: it takes anything but a success for "did not happen". */
 async function payPlainly(order: Order): Promise<Told> {
   const response = await fetch('/api/payments', request(order)).catch(() => undefined);
   return { effect: response?.ok ? 'done' : 'none', type: String(response?.status), key: undefined, charge: undefined };
@@ -92,7 +92,7 @@ const page: KillPage = {
       if (phase === 'idle') return 'nothing';
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`the store said nothing of ${cart}`);
+    throw new Error(`the store gave no state for ${cart}`);
   },
 };
 

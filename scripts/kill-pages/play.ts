@@ -31,14 +31,14 @@ export interface Score {
   kills: number;
   effects: number;
   duplicates: number;
-  /** Carts that the customer was told are paid and that are not, and operations that the browser forgot. */
+  /** Carts that were not charged although the customer was told "paid", and operations that the browser forgot. */
   lost: number;
   readonly violations: string[];
 }
 
 const LANE = 'oncefetch';
 const CHARGE_MS = 120;
-/** Long enough to reach from before the record is stored to after the answer is read. */
+/** Long enough to cover everything from before the record is stored until after the answer is read. */
 const MOMENT_MS_MAX = 350;
 const KILLS_OF_A_CART_MAX = 3;
 const PRESSES_MAX = 5;
@@ -162,7 +162,7 @@ class Player {
     return { effect: 'nothing', type: 'no word', key: undefined, charge: undefined };
   }
 
-  /** Brings a tab to the page. Tries again while the server is restarting. */
+  /** Opens the page in a tab. Tries again while the server is restarting. */
   async #arrive(tab?: Tab): Promise<Tab> {
     const url = `${this.#shop.url}/`;
     for (let tries = 0; tries < 100; tries++) {
@@ -171,11 +171,11 @@ class Player {
         else tab = await this.#tabs.open(url);
         if ((await tab.evaluate<string>('typeof page')) === 'object') return tab;
       } catch {
-        // The server is not there yet.
+        // The server is not up yet.
       }
       await sleep(100);
     }
-    throw new Error(`${this.#game.engine} did not get to the page`);
+    throw new Error(`${this.#game.engine} could not open the page`);
   }
 
   async #kill(tab: Tab, score: Score): Promise<Tab> {
@@ -183,7 +183,7 @@ class Player {
     if (score.kind === 'reload') {
       await tab.evaluate('page.left = true');
       await tab.reload().catch(() => {});
-      // A reload that broke off may leave the old page in the tab for a moment.
+      // A reload that was interrupted may leave the old page in the tab for a moment.
       const there = await tab.evaluate<boolean>("typeof page === 'object' && !page.left").catch(() => false);
       return there ? tab : this.#arrive(tab);
     }
@@ -196,13 +196,13 @@ class Player {
   async #mustKnow(tab: Tab, { order, score }: Cart): Promise<void> {
     const seen = this.#shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart).length > 0;
     const knows = seen ? await tab.evaluate<string>(`page.knows(${JSON.stringify(order.cart)})`) : 'unsettled';
-    // After a refusal the page need not know anything, because the key is used up.
+    // After a refusal the key is used up, so the page need not know anything.
     if (knows !== 'nothing' || order.card === DECLINED_CARD) return;
     score.lost++;
     score.violations.push(`${order.cart}: the server has its key, the browser forgot it`);
   }
 
-  /** Waits until the server is idle: it may still charge a request that the client gave up on. */
+  /** Waits until the server is idle: it may still charge for a request that the client gave up on. */
   async #calm(): Promise<void> {
     for (let quiet = 0; quiet < 5; ) {
       const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
@@ -220,7 +220,7 @@ class Player {
       score.duplicates += charges.length - 1;
       complain(`charged ${charges.length} times`);
     }
-    // If a declined card is tried again, that is another payment under another key.
+    // A declined card that is tried again is another payment, under another key.
     if (keys.length > 1 && order.card === GOOD_CARD) complain(`${keys.length} keys`);
     if (told.at(-1)?.effect !== (order.card === DECLINED_CARD ? 'none' : 'done')) complain(`the last word is ${JSON.stringify(told.at(-1))}`);
     for (const { effect, charge } of told) {

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Works on a copy, so that it never touches the sources themselves. */
 const copy = join(root, '.tmp', 'mutation');
 
-/** Results of the last run. A run judges again only mutants of changed code, and survivors that a new test reaches. */
+/** The results of the last run. A run judges only mutants of changed code again, and survivors that a new test reaches. */
 const known = join(root, '.tmp', 'mutation-incremental.json');
 
 const { values } = parseArgs({
@@ -35,7 +35,11 @@ const filesOf = (slice) => {
     .map((name) => `src/${slice}/${name}`);
 };
 
-/** Puts braces around statements that have neighbours, because Stryker empties blocks but leaves no statement out. @param {string} text */
+/**
+ * Puts braces around each statement that has neighbours: Stryker can empty a block, but does not remove single
+ * statements.
+ * @param {string} text
+ */
 function withBraces(text) {
   /** @type {[at: number, what: string][]} */
   const inserts = [];
@@ -58,7 +62,7 @@ function prepare(files) {
   for (const name of ['src', 'test', 'docs', 'scripts', 'package.json', 'tsconfig.json']) cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
   for (const file of files) if (!existsSync(join(copy, file))) throw new Error(`there is no ${file}`);
-  // In all files that may be mutated, so that earlier results about files outside the slice still apply to them.
+  // Braces go into all files that may be mutated, so that earlier results for files outside the slice stay valid.
   for (const file of ['core', 'engine', 'http'].flatMap(filesOf)) writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
 }
 

@@ -1,4 +1,7 @@
-/** A test runner for StrykerJS: bundles the tests once, and runs those that reach a mutant in one process, the likeliest first. */
+/**
+ * A test runner for StrykerJS: bundles the tests once, and runs those that reach a mutant in one process, those
+ * likeliest to kill it first.
+ */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
@@ -16,22 +19,29 @@ import * as suite from './suite.mjs';
  */
 
 const FOLDERS = (process.env['MUTATION_TESTS'] ?? '').split(',');
-/** Left out: it bundles the built files, so no mutant can make it fail. */
+/** Left out because it bundles the built files, so no mutant can make it fail. */
 const BUNDLES = 'test/dialects/size.test.ts';
-/** A test that takes longer, ms, runs only if no faster test reaches the mutant. That is one test in thirty, and saves more than half of the time. */
+/**
+ * In ms. A slower test runs only if no faster test reaches the mutant. One test in thirty is slower, and this saves
+ * more than half of the time.
+ */
 const TEST_MS_MAX = 25;
 /** How many of the latest kills are remembered, by test. */
 const KILLERS_MAX = 100;
-/** Expected number of kills for a test that made none of these. */
+/** Expected number of kills of a test that is not among the latest killers. */
 const KILLS_ELSE = 0.1;
-/** The results of the dry run, for a process that takes over from another one: only the first process makes the dry run. */
+/** The file with the results of the dry run: only the first process makes the dry run, and a process that replaces it reads them. */
 const DRY_RUN = 'dry-run.json';
 /** The global in which Stryker's instrumented sources look for the active mutant. */
 const SWITCHES = '__stryker__';
 
 const native = createRequire(resolve('package.json'));
 
-/** Writes its folder into each test file, because a bundle has no folders. @type {import('esbuild').Plugin} */
+/**
+ * Writes its own folder into each test file, because the paths of a bundle say nothing about the folders of its
+ * sources.
+ * @type {import('esbuild').Plugin}
+ */
 const folders = {
   name: 'folders',
   setup: ({ onLoad }) =>
@@ -42,8 +52,8 @@ const folders = {
 };
 
 /**
- * No single test covers a mutant in code that runs when a source file is loaded. All tests of a test file judge it if one of them reaches any
- * other mutant of that source file.
+ * Code that runs while a source file is loaded is covered by no single test. A mutant in it is judged by all tests of
+ * each test file that reaches any other mutant of the source file.
  *
  * @param {MutantCoverage} coverage
  * @param {readonly string[]} all
@@ -100,7 +110,7 @@ class InProcess {
   }
 
   async init() {
-    // A fixed seed, and no shrinking: nobody needs the smallest example.
+    // A fixed seed, and no shrinking, because nobody needs the smallest counterexample here.
     native('fast-check').configureGlobal({ seed: 1, endOnFailure: true });
     this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
     this.#files = globSync(
@@ -200,13 +210,17 @@ class InProcess {
     return { ...result, status: TestStatus.Skipped };
   }
 
-  /** Orders tests by expected kills for their time: first those that killed lately, and those that reach few mutants. @param {readonly string[]} ids */
+  /**
+   * Orders tests by expected kills per unit of time: first those that killed recently, and those that reach few
+   * mutants.
+   * @param {readonly string[]} ids
+   */
   #inTurn(ids) {
     const kills = new Map(this.#killers.map((id) => [id, 0]));
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
     const cost = (/** @type {string} */ id) => ((this.#times.get(id) ?? 0) * (this.#breadth.get(id) ?? 1)) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
-    // A test that failed without a mutant has no time here, and can't judge.
+    // A test that failed without a mutant has no recorded time, and cannot judge mutants.
     const sound = ids.filter((id) => this.#times.has(id));
     const cheap = sound.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
     return (cheap.length > 0 ? cheap : sound).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
@@ -218,7 +232,7 @@ class InProcess {
     const results = [];
     for (const id of ids) {
       const one = this.#test(id);
-      // With this mutant, a table of tests that is computed from mutated code may have other rows.
+      // The mutated code may compute the table of a `test.each`, which then has other rows than before.
       if (!one) continue;
       this.#switches.currentTestId = id;
       const [begun, used] = [performance.now(), process.cpuUsage()];

@@ -1,6 +1,6 @@
 /**
- * Stands in for `vitest` while mutants are tested: runs the same tests in this process, one after the other. Starting a worker
- * for each test file and each of thousands of mutants would take far longer than the tests take.
+ * Replaces `vitest` while mutants are tested: runs the same tests in this process, one after another. Starting a worker
+ * for every test file and every one of thousands of mutants would take far longer than the tests themselves.
  */
 import { expect, vi } from 'vitest';
 
@@ -11,7 +11,7 @@ import { expect, vi } from 'vitest';
 
 /** The longest that one test may take, in CPU time of this process, ms. The slowest test takes half a second. */
 const TEST_MS_MAX = 4_000;
-/** A test counts as hung after this many checks in a row at which nothing is left that could wake it. */
+/** A test counts as hung after this many checks in a row that find nothing left which could wake it. */
 const LOOKS_MAX = 6;
 const LOOK_MS = 40;
 
@@ -139,12 +139,15 @@ export async function runOne({ work }) {
   }
 }
 
-/** Calls back when a test will never end, because nothing in this process can wake it, or takes too long. @param {(how: 'hung' | 'late') => void} tell */
+/**
+ * Calls back when a test can never end because nothing in this process can wake it, or when it takes too long.
+ * @param {(how: 'hung' | 'late') => void} tell
+ */
 function watch(tell) {
   let idle = 0;
   const begun = process.cpuUsage();
   const timer = setInterval(() => {
-    // One of these resources is this timer.
+    // One of these resources is the timer of this watch itself.
     const awake = process.getActiveResourcesInfo().filter((kind) => /Timeout|Immediate|FSReq|Worker|MessagePort|ChildProcess/.test(kind));
     idle = awake.length <= 1 ? idle + 1 : 0;
     if (idle >= LOOKS_MAX) tell('hung');

@@ -67,7 +67,7 @@ export interface Dialect {
   readonly name: string;
   /** Where the key goes, as text (`core/carrier.ts`); empty if the server knows no keys, so that nothing is sent twice. */
   readonly carrier: string;
-  /** Code for places that are no header. */
+  /** Code for places that are not headers. */
   readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
   /** What a key must look like. */
   readonly keyPattern: RegExp;
@@ -83,7 +83,7 @@ export interface Dialect {
   readonly inProgressAfterMs?: number | undefined;
   /** Where a key counts: at one method, origin and path, which is assumed unless the server is known to do otherwise, or at one origin. @default 'endpoint' */
   readonly scope?: 'endpoint' | 'origin' | undefined;
-  /** A key counts for one account; for another account the server has never seen it. */
+  /** `false`: a key counts for all accounts of the app. Otherwise the server may never have seen it for another account. */
   readonly perAccount?: boolean | undefined;
   /** Whether the answer has the replay marker, with the value that means "replayed". */
   replayed(answer: Answer): boolean;

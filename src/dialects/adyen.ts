@@ -24,6 +24,7 @@ import { inHeader } from './key-location.js';
 export const adyen = (): DefinedDialect =>
   defineDialect({
     name: 'adyen',
+    perAccount: false,
     place: inHeader('idempotency-key'),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs: 604_800_000,
@@ -38,7 +39,7 @@ export const adyen = (): DefinedDialect =>
       { status: 200, at: { response: 'Refused' }, means: 'refused', sticky: true },
       { status: 200, at: { response: 'Error' }, means: 'burnt' },
       { status: [200, 201, 202], at: { status: /^(refused|Declined|Failed)$/ }, means: 'refused', sticky: true },
-      // With a body: only that can say that it was not refused.
+      // Only with a body, because only that can say that it was not refused.
       { status: 202, text: /\S/, means: 'fresh' },
       { status: 500, headers: { 'transient-error': /^true$/i }, means: 'transient' },
       { status: 500, present: 'errorCode', means: 'burnt' },

@@ -34,6 +34,7 @@ export const aws = ({
   onlyKnown('dialect aws', others);
   return defineDialect({
     name: 'aws',
+    perAccount: false,
     place: oneOf('dialect aws: goes', goes, { body: inBody, query: inQuery })(token),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs,

@@ -26,6 +26,7 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
   onlyKnown('dialect braintree', others);
   return defineDialect({
     name: 'braintree',
+    perAccount: false,
     place: inBody(field),
     windowMs: 2_592_000_000,
     marker: false,
@@ -33,10 +34,10 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
     answersMismatch: true,
     answers: [
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, afterAmbiguity: true, means: 'in-progress' },
-      // Only without data: data beside the error may be part of the effect.
+      // Only without data, because data beside the error may be part of the effect.
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, empty: 'data.*', means: 'refused' },
       ...requestAndFieldErrors('errors.*.extensions.errorClass'),
-      // Of a `transaction`, a `refund`, or a `reversal`, which is one of the two.
+      // The status of a `transaction`, of a `refund`, or of a `reversal`, which is one of the two.
       { status: 200, at: { 'data.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
     ],
   });

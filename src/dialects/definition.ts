@@ -21,7 +21,10 @@ export interface AnswerRule extends Match {
 
 /** How a server speaks idempotency. Leave out what is not known. */
 export interface DialectDefinition {
-  /** The name for messages and records: letters, digits and hyphens. Behind one origin, servers at paths of their own have names of their own. It tells no accounts apart: let the operation's name do that. */
+  /**
+   * The name for messages and records: letters, digits and hyphens. Two servers at different paths of one origin need two names. Accounts of one
+   * server do not: put the account into the operation's name.
+   */
   readonly name: string;
   readonly place: KeyLocation;
   /** What a key must look like. @default visible ASCII, at most 255 characters */
@@ -35,7 +38,10 @@ export interface DialectDefinition {
    * may be sent to another path of the same origin, but never to another origin. @default ['endpoint']
    */
   readonly scope?: readonly ('account' | 'region' | 'endpoint')[] | undefined;
-  /** A key counts for one signed-in user only, so after a log-in the server can't tell what became of a guest's operation. @default false */
+  /**
+   * `false`: a key counts for all users of the app, so after a log-in `move` lets a guest's operation go on with its key. Otherwise the server
+   * may count keys per user, and would execute the operation a second time: nothing is sent for it. @default true
+   */
   readonly perAccount?: boolean | undefined;
   /** What marks an answer as a replay; `false` if nothing does. @default every marker in use, such as `Idempotent-Replayed: true` */
   readonly marker?: Match | false | undefined;

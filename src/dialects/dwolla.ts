@@ -16,6 +16,7 @@ import { inHeader } from './key-location.js';
 export const dwolla = (): DefinedDialect =>
   defineDialect({
     name: 'dwolla',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     windowMs: 86_400_000,
     marker: false,

@@ -14,6 +14,7 @@ import { inHeader } from './key-location.js';
 export const gocardless = (): DefinedDialect =>
   defineDialect({
     name: 'gocardless',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     marker: false,
     answersMismatch: true,

@@ -31,6 +31,7 @@ export const googleRequestId = ({
   onlyKnown('dialect google-request-id', others);
   return defineDialect({
     name: 'google-request-id',
+    perAccount: false,
     place: oneOf('dialect google-request-id: goes', goes, { body: inBody, query: inQuery })(field),
     // "Restricted to 36 ASCII characters"; UUIDs may be the only valid format.
     pattern: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,

@@ -17,6 +17,7 @@ const OUTGOING = /^((ach|card_push|check|fednow|real_time_payments|swift|wire)_t
 export const increase = (): DefinedDialect =>
   defineDialect({
     name: 'increase',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     pattern: /^[\x21-\x7e]{1,200}$/,
     // A hundred years, for "for ever".

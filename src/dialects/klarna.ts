@@ -15,12 +15,13 @@ import { inHeader } from './key-location.js';
 export const klarna = (): DefinedDialect =>
   defineDialect({
     name: 'klarna',
+    perAccount: false,
     place: inHeader('Klarna-Idempotency-Key'),
     windowMs: 86_400_000,
     marker: false,
     replays: true,
     answers: [
-      // A capture is answered without a body.
+      // The answer to a capture has no body.
       { status: 201, text: /^$/, means: 'fresh' },
       { status: [200, 201], at: { 'payment_transaction_response.result': 'DECLINED' }, means: 'refused', sticky: true },
       { status: [200, 201], at: { fraud_status: 'REJECTED' }, means: 'refused', sticky: true },

@@ -18,6 +18,7 @@ import { inHeader } from './key-location.js';
 export const mangopay = (): DefinedDialect =>
   defineDialect({
     name: 'mangopay',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     pattern: /^[A-Za-z0-9-]{16,36}$/,
     windowMs: 86_400_000,

@@ -21,6 +21,7 @@ const TOO_LATE = { status: 409, at: { detail: /\bin its current state\b/i } } as
 export const mollie = (): DefinedDialect =>
   defineDialect({
     name: 'mollie',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     windowMs: 3_600_000,
     marker: { headers: { 'idempotent-replayed': 'true' } },

@@ -40,6 +40,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
   onlyKnown('dialect paypal', others);
   return defineDialect({
     name: 'paypal',
+    perAccount: false,
     place: inHeader('PayPal-Request-Id'),
     pattern: api === 'orders' ? /^[\x21-\x7e]{1,108}$/ : /^[\x21-\x7e]{1,38}$/,
     windowMs: oneOf('dialect paypal: api', api ?? 'vault', WINDOWS_MS),
@@ -48,7 +49,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
     answers: [
       { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
       { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_PREVIOUSLY_USED' }, means: 'mismatch' },
-      // "Has already been used": not only for another request. If nothing was sent before, it was for a copy of this one.
+      // "Has already been used", which may also mean by this request. If nothing was sent before, a copy of this request has used it.
       { at: { name: 'DUPLICATE_REQUEST_ID' }, afterAmbiguity: true, means: 'mismatch' },
       { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'open' },
       // The server found no key, or none that it accepts: this dialect is the wrong one for it.
@@ -61,11 +62,11 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
         },
         means: 'open',
       },
-      // Of a void: the authorization was captured.
+      // The answer to a void, if the authorization was captured before.
       { status: [400, 422], at: { 'details.*.issue': 'PREVIOUSLY_CAPTURED' }, afterAmbiguity: true, means: 'open' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': /^(?!(DECLINED|DENIED|FAILED)$)/ }, means: 'fresh' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
-      // A capture, a refund or an authorization is answered with that object itself.
+      // The answer to a capture, a refund or an authorization is that object itself.
       { status: MADE, at: { status: NOT_MADE }, means: 'refused', sticky: true },
       // The same of version 1.
       { status: MADE, at: { state: /^(denied|failed)$/ }, means: 'refused', sticky: true },

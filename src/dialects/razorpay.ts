@@ -27,6 +27,7 @@ export const razorpay = ({ makes, ...others }: { makes: keyof typeof HEADERS }):
   const header = oneOf('dialect razorpay: makes', makes, HEADERS);
   return defineDialect({
     name: 'razorpay',
+    perAccount: false,
     place: inHeader(header),
     pattern: makes === 'refund' ? /^[\w-]{10,255}$/ : /^[\w-]{4,36}$/,
     windowMs: makes === 'payout' ? SIX_DAYS_MS : undefined,

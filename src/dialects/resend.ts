@@ -12,6 +12,7 @@ import { inHeader } from './key-location.js';
 export const resend = (): DefinedDialect =>
   defineDialect({
     name: 'resend',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     pattern: /^[\x21-\x7e]{1,256}$/,
     windowMs: 86_400_000,

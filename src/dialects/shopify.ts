@@ -27,6 +27,7 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
   onlyKnown('dialect shopify', others);
   return defineDialect({
     name: 'shopify',
+    perAccount: false,
     place: field === undefined ? inDirective('idempotent', 'key') : inBody(field),
     windowMs: 86_400_000,
     marker: false,
@@ -46,7 +47,7 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
       },
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...requestAndFieldErrors('errors.*.extensions.code'),
-      // Beside what the mutation gives, a user error does not tell whether it had its effect.
+      // If the answer has both an object and a user error, nothing tells whether the mutation had its effect.
       { status: 200, present: 'data.*.userErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
       { status: 200, at: { 'data.*.userErrors.*.code': 'INTERNAL_ERROR' }, means: 'transient' },
       // "A previous request with this idempotency key failed. Retry with a new idempotency key."

@@ -13,6 +13,7 @@ import { inBody } from './key-location.js';
 export const square = (): DefinedDialect =>
   defineDialect({
     name: 'square',
+    perAccount: false,
     place: inBody('idempotency_key'),
     marker: false,
     replays: true,

@@ -18,6 +18,7 @@ const PATTERN = /^[\x21-\x7e]{1,255}$/;
 export const stripe = (): DefinedDialect =>
   defineDialect({
     name: 'stripe',
+    perAccount: false,
     place: HEADER,
     pattern: PATTERN,
     windowMs: 86_400_000,
@@ -45,6 +46,7 @@ export const stripe = (): DefinedDialect =>
 export const stripeV2 = (): DefinedDialect =>
   defineDialect({
     name: 'stripe-v2',
+    perAccount: false,
     place: HEADER,
     pattern: PATTERN,
     windowMs: 2_592_000_000,

@@ -12,6 +12,7 @@ import { inHeader } from './key-location.js';
 export const telnyx = (): DefinedDialect =>
   defineDialect({
     name: 'telnyx',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     pattern: /^[A-Za-z0-9_:-]{1,255}$/,
     windowMs: 86_400_000,

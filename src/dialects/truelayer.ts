@@ -4,7 +4,8 @@ import { inHeader } from './key-location.js';
 /**
  * TrueLayer's Payments API v3. The same key with the same payload gets an identical response for 30 days; its documentation once said
  * 6 hours. A payment may already have failed when it is answered with a 201, and when its authorization is answered with a 200. A payout
- * or a refund is answered with a 202, a copy of a request at work with a 409. `Tl-Signature` covers the key: sign in the `headers` hook, which gets the request as it goes out.
+ * or a refund is answered with a 202, a copy of a request at work with a 409. `Tl-Signature` covers the key: sign in the `headers` hook,
+ * which gets the request as it goes out.
  *
  * Not known: what marks a replay, which refusals are kept (a 409 about the resource asks to "try again"), how long a key may be, and
  * where it counts.
@@ -19,6 +20,7 @@ import { inHeader } from './key-location.js';
 export const truelayer = (): DefinedDialect =>
   defineDialect({
     name: 'truelayer',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     windowMs: 2_592_000_000,
     marker: false,

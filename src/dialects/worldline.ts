@@ -21,6 +21,7 @@ const NOT_MADE = /^REJECTED(_CAPTURE|_CREDIT)?$/;
 export const worldline = (): DefinedDialect =>
   defineDialect({
     name: 'worldline',
+    perAccount: false,
     place: inHeader('X-GCS-Idempotence-Key'),
     pattern: /^[\x21-\x7e]{1,40}$/,
     windowMs: 86_400_000,

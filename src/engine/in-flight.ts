@@ -56,7 +56,7 @@ interface Caller {
 
 /** The signal's reason, or an AbortError on old platforms, which give none. */
 export function abortReason(signal: AbortSignal): unknown {
-  return signal.reason ?? Object.assign(new Error('The operation was aborted'), { name: 'AbortError' });
+  return signal.reason ?? Object.defineProperty(new Error('The operation was aborted'), 'name', { value: 'AbortError' });
 }
 
 /**

@@ -157,13 +157,13 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
 }
 
 /**
- * Whether the record's key may count for one account only. It may if its dialect says so, or if neither this client nor one that was
- * extended from it knows the dialect.
+ * Whether the record's key may count for one account only. It may unless its dialect says that it counts for all accounts; and if neither
+ * this client nor one that was extended from it knows the dialect, nobody can tell.
  */
 function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];
   const dialect = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
-  return !dialect || dialect.perAccount === true;
+  return dialect?.perAccount !== false && record.carrier !== '';
 }
 
 /**

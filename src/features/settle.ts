@@ -42,7 +42,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     if (effect === 'none' && !open)
       return {
-        value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', record.ending ?? replayed('store')) : undefined,
+        value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined,
       };
     if (record?.state === 'settled') return { value: undefined };
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);

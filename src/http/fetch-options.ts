@@ -1,8 +1,14 @@
-/** Checks the options that a call hands on to fetch. */
+/** Checks the address and the options that a call hands on to fetch. */
 import { typeOf } from '../core/name.js';
 
-/** Methods that fetch refuses, or what is no method. All others are common, and need no look. */
+/** Methods that fetch refuses, and text that can't be a method. Calls with any other method, and no options, skip the check. */
 const UNUSUAL = /^(CONNECT|TRACE|TRACK)$|[^\w-]/;
+
+/**
+ * Schemes at which no server answers. A `data:` URL answers a POST with 200, so that the work would count as done; at the others every attempt
+ * fails like a broken network. Other schemes may be an app's own (`capacitor:`, `app:` in Electron).
+ */
+const NO_SERVER = /^(data|blob|about|javascript|file|ftp|wss?|mailto|tel):/i;
 
 function refusalOf(init: RequestInit): Error | undefined {
   try {
@@ -14,10 +20,13 @@ function refusalOf(init: RequestInit): Error | undefined {
 }
 
 /**
- * Throws a TypeError for an option that fetch refuses, such as `credentials: true`. Otherwise every attempt would end with an error that
- * looks like a broken network, and the call as unknown. In pages in production the small build leaves this out.
+ * Throws a TypeError for a URL that leads to no server, and for an option that fetch refuses, such as `credentials: true`. Otherwise every
+ * attempt would end with an error that looks like a broken network, and the call as unknown. The small build for production pages leaves this
+ * check out.
  */
-export function refuseWrongOptions(options: RequestInit, method: string): void {
+export function refuseWrongOptions(options: RequestInit, method: string, { url }: { readonly url: string }): void {
+  const [, scheme] = NO_SERVER.exec(url) ?? [];
+  if (scheme) throw new TypeError(`once: no server answers at a URL of ${scheme}:`);
   const names = Object.keys(options);
   // The engines of some apps have no Request.
   if (typeof Request !== 'function' || !(names.length || UNUSUAL.test(method))) return;

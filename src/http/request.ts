@@ -65,9 +65,10 @@ export function readInput(input: string | URL | Request, init: RequestInit & { r
   const content = body ?? (bodiless ? undefined : request);
   if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (bodiless && body != null) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
-  refuseWrongOptions(own, verb);
+  const place = platform.resolve(request ? request.url : String(input));
+  refuseWrongOptions(own, verb, place);
   return {
-    ...platform.resolve(request ? request.url : String(input)),
+    ...place,
     method: verb,
     headers: new Headers(headers ?? request?.headers),
     body: content,
@@ -87,7 +88,7 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
   }
 }
 
-/** Buffers a stream, up to `limit` bytes. */
+/** Reads a whole stream. Throws if it is longer than `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readable(() => readUpTo(stream, limit));
   if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));

@@ -41,7 +41,7 @@ const webCrypto = (): Crypto | undefined => (globalThis.crypto?.subtle ? globalT
 export const systemRandomness: Randomness = {
   random: () => Math.random(),
   uuid() {
-    const uuid = webCrypto()?.randomUUID();
+    const uuid = webCrypto()?.randomUUID?.();
     if (!uuid) throw new TypeError(wrong('crypto', 'no-crypto'));
     return uuid;
   },

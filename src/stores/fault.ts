@@ -7,7 +7,8 @@ export class StoreFault extends Error {
 
   constructor(reason: StoreFaultReason, says: string, cause?: unknown) {
     super(`once: ${says}`, { cause });
-    this.name = 'StoreFault';
+    // An assignment to the name would throw where a page has frozen `Error.prototype`.
+    Object.defineProperty(this, 'name', { value: 'StoreFault', writable: true });
     this.reason = reason;
   }
 }

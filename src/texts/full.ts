@@ -64,7 +64,7 @@ export const DIAGNOSTICS = {
     "what reconcile returned proves nothing, so the operation stays unknown: it must return 'done', 'none', 'unknown', or a 2xx Response whose body has not been read",
   'poll-link': 'a 202 has no link on its own origin that can be read, so nobody asks whether its work has ended: see Access-Control-Expose-Headers',
   'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs meet by leases in the store',
-  'unsettled-forgotten': 'an operation that never settled was forgotten 30 days after its last attempt',
+  'unsettled-forgotten': 'an operation that never settled was forgotten 30 days, or keep.forMs, after its last call',
   'move-conflict': 'there are two operations of this name; one of them stays in the old namespace',
 } as const;
 
@@ -94,7 +94,7 @@ export const MISTAKES = {
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',
   argument: 'takes no such argument: options are given to createOnce or to a call',
-  given: 'is given as it is, key: derived, and not called',
+  given: 'must be given without a call: key: derived',
   'name-length': 'is longer than 2048 characters as JSON',
   'meta-length': 'is longer than 1024 bytes as JSON',
   'no-json-value': 'must be JSON',

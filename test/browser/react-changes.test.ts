@@ -69,7 +69,7 @@ test('another client in the middle of a call shows what it knows, and the first 
   expect(server.effects).toHaveLength(1);
 });
 
-test('a component that makes a client at each render shows an unsettled operation, and comes to rest', async () => {
+test('a component that makes a new client at each render shows an unsettled operation, and stops rendering', async () => {
   const Careless = () => Screen({ once: client({ limits: { attempts: 1 } }), name: cart });
   await act(() => root.render(h(Careless)));
   server.faults.next('lose-response');

@@ -1,6 +1,7 @@
 /**
- * Goal: a screen shows only the payments of its user while another user logs in, the device is cleared, or another tab ends them.
- * Method: as in `react.test.ts`, with a log of every render and of the user at that moment, because not one frame may be wrong.
+ * Goal: a screen shows only the payments of its user while another user logs in, the device is cleared, or another tab
+ * ends payments. Method: as in `react.test.ts`, with a log of every render and of the user at that moment, because not
+ * a single frame may be wrong.
  */
 import { clear, createOnce, extend, memoryStore, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
@@ -30,7 +31,7 @@ function Screen({ once }: { once: Once }) {
   frames.push(`${person}: ${text}`);
   return h('output', null, text);
 }
-/** A screen that its parent never renders again: it changes only if oncefetch tells it to. */
+/** A screen whose parent never renders it again, so it changes only when oncefetch tells it to. */
 const Still = memo(Screen);
 
 const lost = async (once: Once): Promise<void> => {
@@ -56,7 +57,7 @@ test.each<[string, (once: Once) => unknown]>([
   ['the window gets the focus', () => window.dispatchEvent(new Event('focus'))],
   ['the page is shown again', () => document.dispatchEvent(new Event('visibilitychange'))],
   ['another screen is rendered', (once) => root.render(h(StrictMode, null, h(Still, { once, key: 'same' }), h(Screen, { once })))],
-])('another user logs in, and %s: a mounted screen shows nothing of the first user, not for one frame', async (_, tell) => {
+])('another user logs in, and %s: a mounted screen shows nothing of the first user, not even for one frame', async (_, tell) => {
   const once = client({ namespace, ...oneTry });
   await annHasAnOpenPayment(once);
   person = 'bert';
@@ -69,7 +70,7 @@ test.each<[string, (once: Once) => unknown]>([
   expect(server.effects.filter(({ key }) => key === server.requests[0]?.key)).toHaveLength(1);
 });
 
-test('refresh of the client updates the screens of a copy that the app made of it', async ({ once }) => {
+test('refresh of a client also updates screens that use a copy of that client made with extend', async ({ once }) => {
   await annHasAnOpenPayment({ ...once });
   person = 'bert';
   await act(() => refresh(once));

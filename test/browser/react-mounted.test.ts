@@ -49,7 +49,7 @@ test('a component pays and unmounts while another tab pays: the screens that sta
   tab.close();
 });
 
-test('a late read does not override the end of a later call', async () => {
+test('a read that finishes late does not override the end of a later call', async () => {
   const store = memoryStore();
   let slow = 1;
   const late = {

@@ -1,6 +1,7 @@
 /**
- * Goal: what React 19 does with a component besides rendering it keeps one effect: actions, server rendering and hydration, and
- * remounts in the middle of a payment. Method: as in `react.test.ts`, with the server's count of effects as judge.
+ * Goal: an operation keeps having one effect through everything that React 19 does with a component besides rendering
+ * it: actions, server rendering and hydration, and remounts in the middle of a payment. Method: as in `react.test.ts`,
+ * judged by the server's count of effects.
  */
 import { outcomeOf } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
@@ -72,7 +73,8 @@ test('useOptimistic goes back to the last certain count when the outcome is unkn
   }
   await act(() => root.render(h(Vote)));
   server.faults.next('lose-response');
-  // Waits for the end of the action, because the optimistic count shows before it. Otherwise the request would leak into the next test.
+  // Waits for the end of the action, because the optimistic count appears before that. Otherwise the request would
+  // continue into the next test.
   const ended = async (requests: number, votes: string): Promise<void> => {
     await settled(() => expect([server.requests.length, shown('button')]).toEqual([requests, 'Vote']));
     expect(shown('b')).toBe(votes);

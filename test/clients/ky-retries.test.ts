@@ -124,7 +124,7 @@ test.each([
     (api, fetch) => api.extend(() => ({ fetch }) as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] }),
   ],
 ] as [string, (api: OnceKyInstance, fetch: typeof globalThis.fetch) => unknown][])(
-  'a named call with another fetch, %s, is refused, because ky would leave the name out',
+  'a named call with another fetch, %s, is rejected, because ky would drop the name',
   async (_, pay) => {
     const keys: (string | null)[] = [];
     const traced = async (input: RequestInfo | URL, init?: RequestInit) => {
@@ -137,7 +137,7 @@ test.each([
   },
 );
 
-test('an init hook may give the options back as they are', async () => {
+test('an init hook may return the options unchanged', async () => {
   const { api, sent } = busyOnce([]);
   const hooked = api.extend({ hooks: { init: [(options) => Object.assign(options, { ...options })] } });
   expect((await hooked.post('https://shop.example/pay', { json: {}, once: ['pay', 3] })).status).toBe(200);
@@ -162,12 +162,12 @@ function shop() {
   return { keys, once };
 }
 
-test.each([undefined, null, { fetch }])('withOnce refuses a value that is no client, and says what it got: %o', (wrong) => {
+test.each([undefined, null, { fetch }])('withOnce rejects a value that is no client, and says what it got: %o', (wrong) => {
   expect(() => withOnce(ky, wrong as never)).toThrow(TypeError);
   expect(() => withOnce(ky, wrong as never)).toThrow(`withOnce takes a client from createOnce, got ${wrong === null ? 'null' : typeof wrong}`);
 });
 
-test.each([undefined, null, 5, 'ky', {}])('withOnce refuses a value that is no ky, and says what it got: %o', (wrong) => {
+test.each([undefined, null, 5, 'ky', {}])('withOnce rejects a value that is no ky, and says what it got: %o', (wrong) => {
   const { once } = shop();
   expect(() => withOnce(wrong as never, once)).toThrow(new TypeError(`once: withOnce takes ky, got ${wrong && typeof wrong}`));
 });
@@ -195,7 +195,7 @@ describe('ky before 2, whose own retries no hook can turn off', () => {
     expect(keys).toEqual([]);
   });
 
-  test('takes once.fetch as its fetch, and hands the name over', async () => {
+  test('takes once.fetch as its fetch, and passes the name on', async () => {
     const { keys, once } = shop();
     const options = { ...CART, fetch: once.fetch as typeof fetch, retry: 0, timeout: false as const, once: ['pay', 1] };
     expect(outcomeOf(await ky1.post('https://shop.example/pay', options))?.effect).toBe('done');

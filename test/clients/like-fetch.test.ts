@@ -205,7 +205,7 @@ const rejections: Record<string, Work> = {
   'a wrong option': get('told', { redirect: 'elsewhere' as RequestRedirect }),
 };
 
-/** Ends that oncefetch takes for a network failure, because the rejections of fetch look alike. */
+/** Results that oncefetch takes for a network failure, because all rejections of fetch look alike. */
 const failures: Record<string, Work> = {
   'a server that is busy': get('busy'),
   'an answer that is lost': get('lost'),
@@ -225,9 +225,9 @@ describe.each(Object.entries(clients))('%s', (_, through) => {
   test.each(Object.entries(answers))('%s: the answer is the same', async (_, work) => void (await compared(work)));
   test.each(Object.entries(uploads))('an upload of %s: the answer is the same', async (_, work) => void (await compared(work)));
   test.each(Object.entries(streams))('an answer %s: the caller sees the same', async (_, work) => void (await compared(work)));
-  test.each(Object.entries(rejections))('%s: the end is the same', async (_, work) => void (await compared(work, 1)));
+  test.each(Object.entries(rejections))('%s: the result is the same', async (_, work) => void (await compared(work, 1)));
 
-  test.each(Object.entries(failures))('%s: with one attempt, the end is the same', async (_, work) => void (await compared(work, 1)));
+  test.each(Object.entries(failures))('%s: with one attempt, the result is the same', async (_, work) => void (await compared(work, 1)));
 
   test.each(Object.entries(failures))(
     '%s: oncefetch sends it again up to the limit of attempts and gives the last end; nothing else differs',
@@ -278,7 +278,7 @@ describe('arguments that only a bare fetch takes', () => {
     'no address at all': async (fetch) => (fetch as () => Promise<unknown>)(),
   };
 
-  test.each(Object.entries(works))('%s: the end is the same', async (_, work) => {
+  test.each(Object.entries(works))('%s: the result is the same', async (_, work) => {
     const expected = await observe(work, plain);
     expect(await observe(work, onceFetch())).toEqual(expected);
   });

@@ -1,6 +1,7 @@
 /**
- * Goal: with node-fetch as the option `fetch`, whose bodies are streams of Node and whose Blob and FormData are its own, what leaves and
- * what is told are the same as with the platform's fetch. Method: the real package against a real server.
+ * Goal: with node-fetch as the option `fetch`, requests and outcomes are the same as with the platform's fetch,
+ * although its bodies are streams of Node and it has its own Blob and FormData. Method: the real package against a real
+ * server.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +12,7 @@ import { createOnce, memoryStore, type OnceRequestInit, outcomeOf, run } from '.
 
 let server: Server;
 let url: string;
-/** What arrived. */
+/** The bodies that arrived. */
 let bodies: string[];
 /** The answers, in order; the last one is repeated. */
 let answers: (readonly [status: number, body: string])[];
@@ -32,7 +33,7 @@ const fetch = nodeFetch as unknown as typeof globalThis.fetch;
 const client = () => createOnce({ store: memoryStore(), fetch, retry: { minDelayMs: 1, maxDelayMs: 2 } });
 const ended = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
-test('an answer of 300 kB is told as done at the first attempt, and its caller reads all of it', async () => {
+test('an answer of 300 kB counts as done at the first attempt, and its caller reads all of it', async () => {
   const long = JSON.stringify({ text: 'x'.repeat(300_000) });
   answers = [[201, long]];
   const answer = await client().fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] });
@@ -40,7 +41,7 @@ test('an answer of 300 kB is told as done at the first attempt, and its caller r
   expect(await answer.text()).toBe(long);
 });
 
-test('a file in its FormData leaves with its content, also when a PUT without a name is sent again', async () => {
+test('a file in its FormData is sent with its content, even when a PUT without a name is sent again', async () => {
   answers = [
     [503, ''],
     [200, '{}'],
@@ -53,7 +54,7 @@ test('a file in its FormData leaves with its content, also when a PUT without a 
   expect(bodies).toEqual(Array(3).fill(expect.stringContaining('the scan')));
 });
 
-test('two of its Blobs with other contents are two payloads: the second, which was not sent, does not get the answer to the first', async () => {
+test('two of its Blobs with different contents are two payloads: the second, which was not sent, does not get the answer to the first', async () => {
   const once = client();
   const put = (content: string) =>
     ended(once.fetch(url, { method: 'PUT', body: new NodeFetchBlob([content]), once: ['put', 1] } as unknown as OnceRequestInit));
@@ -62,7 +63,7 @@ test('two of its Blobs with other contents are two payloads: the second, which w
   expect(bodies).toEqual(['one']);
 });
 
-test('a refusal that a function of `run` gives is read', async () => {
+test('a refusal that a function given to `run` returns is recognised', async () => {
   answers = [[402, '{"code":"card_declined"}']];
   const refused = await run(client(), ['pay', 1], () => fetch(url, { method: 'POST', body: '{}' }));
   expect([outcomeOf(refused)?.effect, await refused.json()]).toEqual(['none', { code: 'card_declined' }]);

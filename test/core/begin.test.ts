@@ -141,7 +141,7 @@ describe('an ended record', () => {
     expect(drive({ state: 'settled', random: false, createdAt }, again).record.payloads).toEqual(payloads);
   });
 
-  test('that is retired answers with what was done before it only if nothing of it took effect, and with if-changed', () => {
+  test("that is retired answers for the operation before it only if nothing took effect since, and only with repeat: 'if-changed'", () => {
     const done = (forgetAt: number) => stored({ state: 'settled', key: made('key-0'), payloads: ['zero'], forgetAt });
     const none = { type: 'rejected', effect: 'none', replayed: false } as const;
     const change = { state: 'retired', ending: none, previous: done(NOW + HOUR) } as const;

@@ -56,7 +56,7 @@ describe('names', () => {
     for (const id of [one?.id, 2 ** 53, -(2 ** 53), 1e21]) expect(() => encodeName(['hook', id])).toThrow(TypeError);
   });
 
-  test('a name is decoded to what it was, also after a round trip through JSON', () => {
+  test('a name is decoded to what it was, even after a round trip through JSON', () => {
     fc.assert(
       fc.property(name, (given) => {
         const back = decodeName(made(JSON.parse(JSON.stringify(encodeName(given))) as string));
@@ -93,7 +93,7 @@ describe('names', () => {
 
   const NAMED = LEAN ? /name-length/ : /longer than 2048/;
 
-  test('a name that is too long is refused at once, and without a copy of it', () => {
+  test('a name that is too long is refused at once, without being copied', () => {
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 4)])).not.toThrow();
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 3)])).toThrow(RangeError);
     expect(() => encodeName(Array(NAME_UNITS_MAX).fill(1))).toThrow(RangeError);

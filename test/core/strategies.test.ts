@@ -118,7 +118,7 @@ describe('canonicalJson', () => {
     expect(at(body, { pick: ['cart', 'at'], omit: ['at'] })).toBe(at({ cart: 'c1' }));
   });
 
-  test('takes a value that is no object whole, even with pick', () => {
+  test('takes a value that is not an object as a whole, even with pick', () => {
     expect([5, true, null, [2, 1]].map((body) => at(body, { pick: ['cart'] }))).toEqual(['5', 'true', 'null', '[2,1]']);
   });
 

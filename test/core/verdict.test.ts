@@ -74,7 +74,7 @@ const REUSED = { title: 'Idempotency-Key was reused with a different payload' };
 test.each<[string, Given, How, object]>([
   ['a 429 that speaks of a duplicate request is work in progress', { status: 429, json: { message: 'Duplicate request' } }, {}, { kind: 'in-progress' }],
   [
-    'another payload under a new key: a copy that somebody else sent came first',
+    'a mismatch under a new key is a refusal from in front: somebody else sent a copy first',
     { status: 422, json: REUSED },
     { otherPayloads: false },
     { kind: 'refused', from: 'in-front' },
@@ -86,18 +86,18 @@ test.each<[string, Given, How, object]>([
     { kind: 'refused', sticky: true, replayed: true },
   ],
   [
-    'a status of what stands in front, with the key in a header, is of the application',
+    'a status that usually comes from in front is of the application if a header echoes the key',
     { status: 404, headers: { 'idempotency-key': KEY } },
     {},
     { from: 'application' },
   ],
   [
-    'but not if it speaks of idempotency: it may refuse the key',
+    'an answer that echoes the key but speaks of idempotency is not certainly of the application: it may refuse the key',
     { status: 417, headers: { 'idempotency-key': KEY }, json: { error: 'Misuse of the idempotency key' }, text: '{"error":"Misuse of the idempotency key"}' },
     {},
     { kind: 'refused', from: undefined },
   ],
-  ['the same with another key is not', { status: 404, headers: { 'idempotency-key': 'another-key' } }, {}, { from: 'in-front' }],
+  ['a header that echoes another key proves nothing', { status: 404, headers: { 'idempotency-key': 'another-key' } }, {}, { from: 'in-front' }],
   ['a 204 to a repeated DELETE took effect', { status: 204 }, { method: 'DELETE', ambiguous: true }, { kind: 'fresh' }],
   ['a 403 to a repeated DELETE is refused', { status: 403 }, { method: 'DELETE', ambiguous: true }, { kind: 'refused' }],
 ])('%s', (_, given, how, reading) => {

@@ -141,7 +141,7 @@ describe('lifetimes of records and keys', () => {
     ['past its window only by a fast clock of this machine', {}, NOW + DAY, NOW, false],
     ['with both clocks set back', {}, NOW - 300_001, NOW - 300_001, true],
     ['with one clock behind', {}, NOW, NOW - 300_001, false],
-    ['past its window, with work that is asked after', { link: 'https://shop.example/jobs/1' }, NOW, NOW + DAY, false],
+    ['past its window, with work that is still polled', { link: 'https://shop.example/jobs/1' }, NOW, NOW + DAY, false],
   ])('the key of a record %s', (_, more, now, storeNow, over) => {
     expect(isKeyTooOld(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over);
   });

@@ -12,7 +12,7 @@ import { newWorld } from '../support/world.js';
 const URL_ = 'https://shop.example/notes';
 const ELSEWHERE = 'https://metrics.example/collect';
 
-/** `of`, which notes every call of its functions in `steps`, also of functions of the objects in it. */
+/** `of`, which notes in `steps` every call of its functions, and of those of the objects in it. */
 function noting<T extends object>(of: T, at: string, steps: string[]): T {
   return new Proxy(of, {
     get(target, name) {

@@ -55,7 +55,7 @@ test('a button of a row does not change an operation that took the name after th
   expect(await pending(once)).toMatchObject([{ key }]);
 });
 
-test('a confirmation asked for one operation is asked again, when the row shows the next operation of the name', async () => {
+test('a confirmation that was asked for one operation is asked again once the row shows the next operation of that name', async () => {
   const once = await asked();
   await says(`${await replaced(once)}, random`);
   expect(button('Yes, settle as none')).toBeUndefined();
@@ -76,7 +76,7 @@ test('a button does not change an operation of a user who logged in after the ro
   expect(await pending(once)).toHaveLength(1);
 });
 
-test('"Forget" on an operation that was not sent, which asks for no confirmation, does not forget it if another page has sent it since', async () => {
+test('"Forget", which asks for no confirmation if an operation was not sent, does not forget it if another page has sent it since', async () => {
   const shop = { namespace: 'carl', store: memoryStore() };
   // This page is closed while it waits for the network.
   void press(page({ ...shop, connectivity: { online: () => false, subscribe: () => () => {} } }));

@@ -1,6 +1,6 @@
 /**
- * Goal: past its key window, the panel offers to send an operation only if it waits for polled work, which needs no key. Method: the panel's model and
- * its words, over a record with a link and one without.
+ * Goal: past its key window, the panel offers to send an operation again only if it waits for polled work, which needs
+ * no key. Method: the panel's model and texts, over a record with a link and one without.
  */
 import { expect, test } from 'vitest';
 import { Model } from '../../src/devtools/model.js';

@@ -1,4 +1,7 @@
-/** Goal: a server that stores its 202, and answers work in progress otherwise, is not waited for. Method: the first answer is lost, the same one comes again. */
+/**
+ * Goal: no call waits for the work behind a 202 if the server stores its 202, and answers work in progress in another way. Method: the first 202 is lost,
+ * and the same one comes again.
+ */
 import { describe, expect } from 'vitest';
 import type { DefinedDialect } from '../../src/entries/dialects.js';
 import { clear, pending, run } from '../../src/entries/index.js';
@@ -14,7 +17,7 @@ describe.each([
   ['truelayer', 'payout-accepted'],
 ] as const)('%s', (name, fixture) => {
   const test = testOf(samples[name]?.dialect as DefinedDialect);
-  test('what was accepted before its answer was lost is done when the same 202 comes again', async ({ world, tab, once }) => {
+  test('a request whose 202 was lost is done when the same 202 comes again', async ({ world, tab, once }) => {
     const accepted = fixturesOf(name).find((one) => one.name === fixture);
     if (!accepted) throw new Error(`${name} has no fixture ${fixture}`);
     const end = await world.end(tab, pay(once), charged(lost()), plays(accepted, true));
@@ -24,7 +27,7 @@ describe.each([
 
   const accepted = plays(fixturesOf(name).find((one) => one.name === fixture) as Fixture, true);
 
-  test('so it is to a second tab, and to a press after a log-out in between', async ({ world, tab, once }) => {
+  test('it is done for a second tab, and for a press after a log-out, too', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const second = world.tab();
     const cleared = during(() => clear(once), accepted);
@@ -33,14 +36,14 @@ describe.each([
     expect((await world.end(tab, pay(once), accepted)).outcome).toMatchObject({ effect: 'done', key });
   });
 
-  test('so it is to a function of run', async ({ world, tab, once }) => {
+  test('a run whose 202 was lost is done when the same 202 comes again', async ({ world, tab, once }) => {
     let runs = 0;
     const effect = ({ key }: { key: string }) => (++runs === 1 ? charged(lost()) : accepted)({ key } as Arrival, world.server);
     const end = await world.end(tab, watched(run(once, NAME, effect as () => Promise<Response>)));
     expect(end).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
   });
 
-  test("with accepted: 'poll' it is only when its work has ended", async ({ world, tab }) => {
+  test("with accepted: 'poll' the end of the work counts instead", async ({ world, tab }) => {
     const once = tab.once({ dialect: samples[name]?.dialect, accepted: 'poll' });
     const linked: Entry = async (arrival, server) => {
       const response = await accepted(arrival, server);

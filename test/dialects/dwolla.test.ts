@@ -15,7 +15,7 @@ test('a changed payload after a lost answer is not sent: under the same key it c
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a 409 that keeps coming after a 500 proves nothing: unknown, until the key answers', async ({ world, tab, once }) => {
+test('a 409 that keeps coming after a 500 proves nothing: unknown until the server gives the answer for the key', async ({ world, tab, once }) => {
   world.server.plays(charged(answers(500)));
   world.server.otherwise = plays({ status: 409, headers: {} });
   const open = await world.end(tab, pay(once));

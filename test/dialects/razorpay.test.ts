@@ -1,5 +1,5 @@
 /**
- * Goal: no caller is told that a payout was made which was not, and no refund goes out beside another one. Method: a server that answers as Razorpay
+ * Goal: no caller is told that a payout was made when it was not, and no second refund goes out beside the first. Method: a server that answers as Razorpay
  * documents.
  */
 import { expect, test } from 'vitest';

@@ -49,7 +49,7 @@ describe('fills the variable of a directive that is there', () => {
     expect(put(body).sent?.variables).toEqual(variables);
   });
 
-  test('but not if the variables are null', () => {
+  test('refuses a body whose variables are null', () => {
     expect(put({ query, variables: null }).sent).toBeUndefined();
   });
 });
@@ -62,13 +62,13 @@ test.each([
   '# repeats are kept out by @idempotent(key: "…")\nmutation { go }',
   '# it is filled in: @idempotent(key: $k)\nmutation { go }',
   'mutation m("""@idempotent(key: "x")""" $a: X) { go(a: $a) }',
-])('a directive in a comment or a text of the document is no key: %s', (query) => {
+])('a directive in a comment or a string of the document is not a key: %s', (query) => {
   const { sent, found } = put({ query, variables: { a: 1 } });
   expect(sent?.query).toContain('@idempotent(key: "k-1")');
   expect(found).toBe('k-1');
 });
 
-test('a key that is no text is refused', () => {
+test('a key that is not a string is refused', () => {
   expect(() => put({ query: 'mutation m($k: X) { go @idempotent(key: $k) { ok } }', variables: { k: 7 } })).toThrow(TypeError);
 });
 

@@ -45,7 +45,7 @@ describe('a body that cannot carry a key is refused before anything is stored', 
     ['text', 'hello'],
     ['a list', '[1]'],
     ['a form with files', new FormData()],
-    ['a key that is no text', '{"idempotency_key":7}'],
+    ['a key that is not a string', '{"idempotency_key":7}'],
   ])('%s', async (_, body) => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });

@@ -1,4 +1,4 @@
-/** Goal: docs/architecture.md stays true of the sources. Method: its paths, its table of layers and its attacks are compared with what is there. */
+/** Goal: docs/architecture.md matches the sources. Method: compares its paths, its table of layers and its attacks with the repository. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ describe('paths', () => {
   const named = [...page.text.matchAll(/`((?:src|test)\/[^`\s]*)`/g)].map(([, path = '']) => path);
   const paths = [...new Set(named)].filter((path) => !path.includes('<name>'));
 
-  test('are named', () => {
+  test('the page names paths', () => {
     expect(paths.length).toBeGreaterThan(80);
   });
 
@@ -35,7 +35,7 @@ describe('attacks', () => {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).map((path) => posix.join('test', path.replaceAll('\\', '/')));
   const inTitles = new Set(files.filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules')).flatMap(numbersIn));
 
-  test('are those in the titles of tests, each once', () => {
+  test('are exactly those in the titles of tests, each once', () => {
     expect(inTitles.size).toBeGreaterThan(40);
     expect(rows.map(([attack]) => attack).sort()).toEqual([...inTitles].sort());
   });

@@ -1,4 +1,7 @@
-/** Goal: docs/dialects.md lists every dialect as it is. Method: each dialect is made, and its row is compared; `UPDATE_DOCS=1` writes the rows anew. */
+/**
+ * Goal: docs/dialects.md describes every dialect as it is. Method: creates each dialect, and compares its row;
+ * `UPDATE_DOCS=1` writes the rows.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

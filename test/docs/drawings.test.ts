@@ -1,5 +1,8 @@
 // @vitest-environment jsdom
-/** Goal: the drawings say what the types say, also to people who cannot see them. Method: the drawings are parsed, and their words are compared. */
+/**
+ * Goal: the drawings agree with the types, for people who cannot see them as well. Method: parses the drawings, and
+ * compares their text.
+ */
 import { describe, expect, test } from 'vitest';
 import { drawings } from '../../scripts/drawings/all.ts';
 import { svgOf } from '../../scripts/drawings/svg.ts';
@@ -15,11 +18,11 @@ describe.each(Object.entries(drawings))('%s', (path, drawing) => {
   const document = parse(readPage(path).text);
   const within = (x: number, y: number): boolean => x >= 0 && x <= drawing.width && y >= 0 && y <= drawing.height;
 
-  test('is what its source makes (`npm run drawings` writes it)', () => {
+  test('is what its source generates (`npm run drawings` writes it)', () => {
     expect(readPage(path).text).toBe(svgOf(drawing));
   });
 
-  test('is XML with a title and a description, which the picture is labelled by', () => {
+  test('is XML, and its title and description label the picture', () => {
     expect(document.documentElement.localName).toBe('svg');
     expect(document.documentElement.getAttribute('role')).toBe('img');
     for (const id of document.documentElement.getAttribute('aria-labelledby')?.split(' ') ?? [])
@@ -50,15 +53,15 @@ describe.each(Object.entries(drawings))('%s', (path, drawing) => {
   });
 });
 
-test('a drawing that is not XML would be noticed', () => {
+test('the check notices a drawing that is not XML', () => {
   expect(() => parse('<svg xmlns="http://www.w3.org/2000/svg"><text>a & b</svg>').documentElement.localName === 'svg' || expect.unreachable()).toThrow();
 });
 
-test('the tree ends in all words of an outcome', () => {
+test('the tree ends in every word of an outcome', () => {
   expect(sorted(wordsOf('docs/images/which-outcome.svg'))).toEqual(sorted([...unionOf('Ending', 'effect'), ...unionOf('Ending', 'type')]));
 });
 
-// `loading` is a phase of the screen alone: it has not read the store yet.
+// `loading` is a phase of the screen alone, before it has read the store.
 test('the life of an operation has the phases of its state', () => {
   expect(sorted(wordsOf('docs/images/life-of-an-operation.svg'))).toEqual(sorted(unionOf('OperationState', 'phase').filter((phase) => phase !== 'loading')));
 });

@@ -1,4 +1,4 @@
-/** Goal: docs/errors.md says what the short texts of production leave out. Method: the page is compared with the long texts. */
+/** Goal: docs/errors.md says what the short texts of production builds leave out. Method: compares the page with the long texts. */
 import { expect, test } from 'vitest';
 import { CODES, MISTAKES, REASONS } from '../../src/texts/full.js';
 import { anchorsOf, readPage, tableUnder } from './support/markdown.js';
@@ -21,7 +21,7 @@ test('there is no section for a code that does not exist', () => {
   expect(Object.keys(sections).filter((name) => name.startsWith('ERR_') && !(name in CODES))).toEqual([]);
 });
 
-test('every mistake has a row with its text, and no row is left over', () => {
+test('every mistake has a row with its text, and every row has a mistake', () => {
   const rows = tableUnder(page, '## Mistakes').map(([name = '', text = '']) => [plain(name), text.replaceAll('`', '')]);
   expect(rows).toEqual(Object.entries(MISTAKES).map(([name, text]) => [name, text]));
 });

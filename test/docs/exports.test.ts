@@ -1,6 +1,6 @@
 /**
- * Goal: everything that can be imported is documented: a sentence in the code, a row in docs/api.md. Method: the compiler's view of the entries;
- * `UPDATE_DOCS=1` writes the rows anew.
+ * Goal: every export is documented by a sentence in the code and a row in docs/api.md. Method: asks the compiler for
+ * the exports of the entries; `UPDATE_DOCS=1` writes the rows.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,12 @@ test('docs/api.md has a row for every export (UPDATE_DOCS=1 writes them)', () =>
   expect(readPage(PATH).text).toBe(wanted());
 });
 
-test('every export has a sentence of its own in the code', () => {
+test('every export has its own sentence in the code', () => {
   const bare = exported.filter(({ summary }) => summary === '');
   expect(bare.map(({ specifier, name }) => `${specifier}: ${name}`)).toEqual([]);
 });
 
-describe('every function and method is shown in a guide, not only listed', () => {
+describe('every function and method is used in a guide, not only listed', () => {
   const guides = readPages().filter(({ path }) => path !== PATH && !path.startsWith('docs/decisions/'));
   const names = new Set(guides.flatMap(({ text }) => text.match(/\w+/g) ?? []));
 

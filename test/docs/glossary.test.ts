@@ -1,6 +1,6 @@
 /**
- * Goal: docs/glossary.md has the words that a user is told, and the guides lead to it. Method: the page is compared with the types, and the guides are
- * searched for its terms.
+ * Goal: docs/glossary.md explains the words that users meet, and the guides link to it. Method: compares the page with
+ * the types, and searches the guides for its terms.
  */
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, type Page, proseOf, readPage, readPages, tableUnder } from './support/markdown.js';
@@ -29,11 +29,11 @@ test('each term is explained in a few plain sentences', () => {
 
 /** Terms that no reader knows without an explanation. */
 const TERMS = ['ambiguous', 'burnt', 'dialect', 'generation', 'key window', 'lease', 'namespace'];
-/** Pages that are generated, for maintainers, or about servers. */
+/** Pages that are generated, written for maintainers, or about servers. */
 const OTHERS =
   /^docs\/(?:decisions\/|schemes\/|(?:README|api|architecture|cost|explore|glossary|observability|probe|runtimes|server|simulation|ssr|testing|verdicts)\.md)/;
 
-/** The prose without code, links, headings and comments. */
+/** The text of a page without code, links, headings and comments. */
 const plain = (guide: Page): string => proseOf(guide).replaceAll(/`[^`]*`|\[[^\]]*\]\((?!glossary)[^)]*\)|^#.*$|<!--[\s\S]*?-->/gm, '');
 const uses = (guide: Page, term: string): boolean => new RegExp(`\\b${term}s?\\b`, 'i').test(plain(guide));
 const using = readPages()

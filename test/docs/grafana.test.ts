@@ -1,7 +1,8 @@
 /**
- * Goal: the dashboard shows what the entry emits, so that no panel stays empty for ever. Method: its queries are compared with the metrics that the entry
- * makes, by the names that Prometheus gives them; its shape is compared with the types of Grafana's own SDK, and with what Grafana needs to load it. A real
- * Prometheus answers the queries in test/playground/dashboard.test.ts.
+ * Goal: the dashboard shows what the entry emits, so that no panel stays empty forever. Method: compares its queries
+ * with the metrics that the entry creates, under the names that Prometheus gives them, and its shape with the types of
+ * Grafana's own SDK and with what Grafana needs to load it. In test/playground/dashboard.test.ts, a real Prometheus
+ * answers the queries.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +46,7 @@ function inPrometheus(kind: string, name: string, unit: string): string[] {
   });
 }
 
-/** By the name of each metric that the entry makes: the names that it has in Prometheus. */
+/** The names in Prometheus, by the name of each metric that the entry creates. */
 const emitted = new Map<string, string[]>();
 const meter = new Proxy({} as Meter, {
   get:
@@ -67,7 +68,7 @@ const labelsIn = (expr: string, legend: string): string[] =>
     (label) => !FOREIGN.includes(label),
   );
 
-test('the entry makes each of its metrics', () => {
+test('the entry creates each of its metrics', () => {
   expect([...emitted.keys()].sort()).toEqual(Object.values(METRICS).sort());
 });
 
@@ -127,7 +128,7 @@ const WRONG: readonly (readonly [what: string, right: string, wrong: string])[] 
   ['a field that no dashboard has', '"schemaVersion"', '"versionOfSchema": 1, "schemaVersion"'],
 ];
 
-/** What Grafana's types say against each of these files. All files are in one program, so that the types are resolved only once. */
+/** What Grafana's types find wrong with each of these files. All files are in one program, so that the types are resolved only once. */
 function refused(texts: readonly string[]): string[][] {
   const files = new Map(
     texts.map((text, n) => [
@@ -177,7 +178,7 @@ describe('the pictures in the guide', () => {
   const guide = readFileSync(join(root, 'docs/observability.md'), 'utf8');
 
   test.each(dashboard.panels.map((panel) => [panel.id, panel.title, panel] as const))(
-    '%i, %s: is shown, and drawn from the present query',
+    '%i, %s: is shown, and drawn from the current query',
     (_, title, panel) => {
       const file = fileOf(panel);
       expect(guide).toContain(`(images/${file})`);

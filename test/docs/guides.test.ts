@@ -1,4 +1,7 @@
-/** Goal: the tables of the guides list all that the code has. Method: each table is compared with a union, a list or a stored record. */
+/**
+ * Goal: the tables of the guides list everything that the code has. Method: compares each table with a union, a list or
+ * a stored record.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -28,7 +31,7 @@ test('docs/testing.md has every fault', () => {
   expect([...(/Its faults: (.*)\./.exec(text)?.[1]?.matchAll(/`([\w-]+)`/g) ?? [])].map(([, name]) => name)).toEqual(storeFaultNames);
 });
 
-test('docs/server.md names the replay headers that are understood', () => {
+test('docs/server.md names the replay headers that the client understands', () => {
   const said = readPage('docs/server.md').text.split('## Replay headers that are understood')[1]?.split('\n## ')[0] ?? '';
   const names = [...said.matchAll(/`([A-Z][\w-]+\w)`/g)].map(([, name = '']) => name.toLowerCase());
   const all = new Set(names.flatMap((name) => (/^idempoten(t|cy)-replay/.test(name) ? [name, `x-${name}`] : [name])));
@@ -44,7 +47,7 @@ test('docs/diagnostics.md explains every code', () => {
   const codes: string[] = Object.keys(DIAGNOSTICS);
   for (const file of ['src/engine', 'src/features'].flatMap((folder) => [...new Sources(readTexts(root, folder)).files.values()]))
     walk(file, (node) => {
-      // emit(client, where, key, { type: 'diagnostic', code }): among them those whose text is not always the same.
+      // Calls such as emit(client, where, key, { type: 'diagnostic', code }), including those whose text varies.
       const members = new Map(
         ts.isObjectLiteralExpression(node) ? node.properties.filter(ts.isPropertyAssignment).map((one) => [one.name.getText(), one.initializer]) : [],
       );
@@ -66,7 +69,7 @@ describe('docs/log-out.md', () => {
     cell.split(',').map((name) => plain(name).trim()),
   );
 
-  /** Stores as much as a record can hold. */
+  /** Makes an operation whose record has every field that a record can have. */
   async function operate(): Promise<void> {
     const once = createOnce({
       use: [answers(), hooks(), requests()],
@@ -90,14 +93,14 @@ describe('docs/log-out.md', () => {
     expect([...documented].sort()).toEqual([...declared].sort());
   });
 
-  test('is right that no credential and no namespace is stored', async () => {
+  test('rightly says that no credential and no namespace is stored', async () => {
     await operate();
     const text = JSON.stringify(stored());
     expect(text).toContain('the body');
     for (const secret of ['secret-token', 'secret-cookie', 'trace-7', 'anna@example.com']) expect(text).not.toContain(secret);
   });
 
-  test('is right about what a log-out leaves', async () => {
+  test('rightly says what a log-out leaves', async () => {
     await operate();
     await clear(createOnce({ namespace: 'anna@example.com' }));
     const records = stored() as Record<string, unknown>[];

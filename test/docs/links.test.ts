@@ -1,6 +1,6 @@
 /**
- * Goal: every link of README, docs and the files beside README leads somewhere. Method: files and headings are looked up; of a web address only the form is
- * checked.
+ * Goal: every link of README, docs and the files beside README leads somewhere. Method: looks up files and headings; of
+ * a web address it checks only the form.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -21,7 +21,7 @@ test.each(links.map(({ path, target }) => [path, target]))('%s: %s', (path, targ
   if (anchor !== undefined) expect([...anchorsOf(readPage(to))]).toContain(anchor);
 });
 
-test('README, or CONTRIBUTING for maintainers, leads to every page of docs, if only by way of other pages', () => {
+test('README, or CONTRIBUTING for maintainers, leads to every page of docs, directly or through other pages', () => {
   const reached = new Set(['README.md', 'CONTRIBUTING.md']);
   for (const from of reached) {
     for (const { path, target } of links)

@@ -1,4 +1,4 @@
-/** Goal: docs/migrating.md maps every retry option of ky and p-retry, and invents none. Method: their published types are read. */
+/** Goal: docs/migrating.md maps every retry option of ky and p-retry, and invents none. Method: reads their published types. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const namesIn = (column: number): readonly string[] => [
   ...new Set(rows.flatMap((row) => [...(row[column] ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name))),
 ];
 const optionsIn = (path: string): readonly string[] =>
-  // Members end with a semicolon, parameters do not.
+  // Members end with a semicolon, which tells them apart from parameters.
   [...readFileSync(join(root, 'node_modules', path), 'utf8').matchAll(/^\s+(?:readonly )?(\w+)\?: .*;$/gm)].map(([, name = '']) => name);
 
 test('every retry option of ky is there', () => {

@@ -1,4 +1,7 @@
-/** Goal: docs/options.md has every option, with the default of the code. Method: the page is compared with the types, and with the settings of a client. */
+/**
+ * Goal: docs/options.md has every option, with the default that the code uses. Method: compares the page with the
+ * types, and with the settings of a client.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,13 +14,13 @@ const { members, tags } = publicOptions();
 if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(join(root, PATH), withDefaults(readPage(PATH).text));
 const page = readPage(PATH);
 
-/** The page, with each default as the option's documentation has it. */
+/** The page with each default replaced by the one in the option's documentation. */
 function withDefaults(text: string): string {
   const cellOf = (tag: string): string => (/^'[\w-]+'$/.test(tag) ? `\`${tag}\`` : tag);
   return text.replaceAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm, (row, name: string) => (tags.has(name) ? `| \`${name}\` | ${cellOf(tags.get(name) ?? '')} |` : row));
 }
 
-/** Every option by the name that the page gives it, and what its documentation says of its default. */
+/** Every option under the name that the page gives it, with the default that its documentation states. */
 function publicOptions(): { readonly members: ReadonlySet<string>; readonly tags: ReadonlyMap<string, string> } {
   const groups = { keep: membersOf('Keep'), limits: membersOf('Limits') };
   const single = [...membersOf('OnceOptions'), ...membersOf('OperationOptions')].filter(({ name }) => !(name in groups));
@@ -38,7 +41,7 @@ describe('the options', () => {
     expect(plain(rows.get(name) ?? '')).toBe(plain(tag));
   });
 
-  test('the defaults in the documentation are those of the code', () => {
+  test('the defaults in the documentation are the ones that the code uses', () => {
     const { limits, keep, backoff, budget, ...settings } = clientSettings({});
     const digits = (value: unknown): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, '_');
     for (const [name, value] of Object.entries(limits)) expect(rows.get(`limits.${name}`), name).toContain(digits(value));

@@ -1,4 +1,4 @@
-/** Goal: the numbers and tables of README are those of the code. Method: each is read, and compared with its source. */
+/** Goal: the numbers and tables of README match the code. Method: reads each one, and compares it with its source. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -27,7 +27,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   version: string;
 };
 
-/** Measures as `npm run size` does, but from the sources, so that nothing has to be built before. */
+/** Measures like `npm run size`, but from the sources, so that no build is needed. */
 async function bytesOfCreateOnce(): Promise<number> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: "export { createOnce } from 'oncefetch'", resolveDir: root },
@@ -54,14 +54,14 @@ async function bytesOfCreateOnce(): Promise<number> {
   return [...first].reduce((total, path) => total + (sizes[join(root, path)] ?? 0), 0);
 }
 
-describe('the first screen', () => {
+describe('the introduction', () => {
   const [top = ''] = readme.text.split('\n## ');
 
   test('promises in one sentence', () => {
     expect(top).toMatch(/^# oncefetch\n\n> [^\n]+\.\n\n- /);
   });
 
-  test('says what a page pays for createOnce, in kB (UPDATE_DOCS=1 writes it)', () => {
+  test('says how much createOnce adds to a page, in kB (UPDATE_DOCS=1 writes it)', () => {
     const said = Number(SIZE.exec(top)?.[1]);
     expect(said, `createOnce is ${bytes} B`).toBeGreaterThanOrEqual(bytes / 1000);
     expect(said, `createOnce is ${bytes} B`).toBeLessThan(bytes / 1000 + 1);
@@ -84,7 +84,7 @@ describe('the first screen', () => {
   });
 });
 
-test('the package that is to be installed has the present version', () => {
+test('the package to install has the current version', () => {
   expect(readme.text).toContain(`oncefetch-${manifest.version}.tgz`);
   expect(readme.text).toContain(`Version ${manifest.version} `);
 });
@@ -95,7 +95,7 @@ test('the entries are those of the package, with their peers', () => {
   const peers = { '@opentelemetry/api': 'oncefetch/opentelemetry', ky: 'oncefetch/ky', react: 'oncefetch/react' };
   expect(Object.keys(peers).sort()).toEqual(Object.keys(manifest.peerDependencies).sort());
   for (const [peer, entry] of Object.entries(peers)) {
-    // The package installs beside any ky; `oncefetch/ky` needs the version that its tests use.
+    // The package can be installed beside any ky, but `oncefetch/ky` needs the version that its tests use.
     const version = `${manifest.peerDependencies[peer]} ${manifest.devDependencies[peer]}`;
     expect(rows.get(entry)?.toLowerCase()).toContain(`${peer} ${/\d+/.exec(version)?.[0]}`);
   }
@@ -108,7 +108,7 @@ test('it has at most 150 lines, and says what oncefetch does not do', () => {
   expect(readme.text).toMatch(/\n## What it does, and what it does not\n[\s\S]*Chromium sends a POST again/);
 });
 
-test('the files that it names are there', () => {
+test('the files that it names exist', () => {
   const named = [...readme.text.matchAll(/`((?:test|playground|src|docs|scripts)\/[\w./-]*)`/g)].map(([, path = '']) => path);
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);

@@ -1,4 +1,7 @@
-/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its tables are compared with the lists of the tests. */
+/**
+ * Goal: docs/runtimes.md says of each runtime exactly what the tests run in it. Method: compares its tables with the
+ * lists of the tests.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,14 +29,14 @@ test.each(RUNTIMES.map(({ name, store }) => [name, store]))('%s has a row that s
   if (store && store !== 'a database that it opened') expect(ran).toContain(store);
 });
 
-test('no row says that something was run on a store where nothing is', () => {
+test('a row claims a contract and a restart on a store only if a test runs them', () => {
   for (const [runtime = '', , , , , ran = ''] of rows) {
     const stores = RUNTIMES.filter(({ name }) => rowOf(name)?.[0] === runtime).map(({ store }) => store);
     expect(ran.includes('contract and restart'), runtime).toBe(stores.some(Boolean));
   }
 });
 
-test('each framework whose app is driven has a row, with its version', () => {
+test('each framework whose app is tested has a row, with its version', () => {
   const PACKAGES: Readonly<Record<string, string>> = { next: 'next', 'react-router': 'react-router', sveltekit: '@sveltejs/kit' };
   const versions = Object.values(APPS).map(({ name, folder }) => {
     const told = JSON.parse(readFileSync(join(root, 'test/frameworks', folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * Goal: what the shop of docs/ssr.md says is true, even if its process died in between. Method: the shop's own code, over a bank; a process that dies leaves
- * out what comes next.
+ * Goal: what the shop of docs/ssr.md says is true, even if its process died halfway. Method: the shop's own code and a
+ * simulated bank; a dying process is one that skips what comes next.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ afterAll(() => {
 const dieBeforeBooking = (cart: string, card: string) =>
   vi.spyOn(Response.prototype, 'json').mockImplementationOnce(() => new Promise<never>(() => {})) && void shop.charge('ann', cart, card);
 
-test('a card is declined, the next card is charged by a process that dies before it books: the page does not say "not paid"', async () => {
+test('a card is declined, and a process charges the next card but dies before it books the payment: the page does not say "not paid"', async () => {
   await shop.charge('ann', 'c-1', 'declined');
   expect(await shop.said('ann', 'c-1')).toBe('Not paid. Nothing was charged.');
   dieBeforeBooking('c-1', 'good');
@@ -44,14 +44,14 @@ test('a card is declined, the next card is charged by a process that dies before
   await expect.poll(() => shop.said('ann', 'c-1')).not.toContain('Not sure');
   expect(await shop.said('ann', 'c-1')).not.toContain('Not paid');
 
-  // The next process has nothing of this in memory.
+  // The next process starts with empty memory.
   delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
   await shop.charge('ann', 'c-1', 'good');
   expect(await shop.said('ann', 'c-1')).toBe('Paid. Receipt no. 1.');
   expect(paid).toBe(1);
 });
 
-test('nor does the page say "not paid" if `bank` makes the charge, as `formAction` does', async () => {
+test('the page does not say "not paid" either if `bank` makes the charge, as `formAction` does', async () => {
   await shop.charge('ann', 'c-3', 'declined');
   await shop.bank('k-3', 'c-3', 'good');
   expect(await shop.said('ann', 'c-3')).not.toContain('Not paid');

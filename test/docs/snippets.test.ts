@@ -1,7 +1,8 @@
 /**
- * Goal: all that README and docs show works as it stands there. Method: every snippet is compiled in one strict program, then run against a real HTTP server
- * that honours keys and loses the answers that it is told to lose; the comment right before a snippet says what must come of it. A snippet that needs what
- * Node does not have says so, and is compiled only.
+ * Goal: everything that README and docs show works as it stands there. Method: compiles every snippet in one strict
+ * program, then runs it against a real HTTP server that honours keys and loses the answers that it is told to lose. The
+ * comment right before a snippet says what must come of it. A snippet that needs something that Node lacks says so, and
+ * is only compiled.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import { runTests } from './support/vitest.js';
 const MINUTE = 60_000;
 vi.setConfig({ testTimeout: MINUTE / 2, hookTimeout: MINUTE });
 
-/** A program with a mistake in its second line, in the place of the first snippet. */
+/** A program with a mistake in its second line, compiled in place of the first snippet. */
 const wrong: Snippet = {
   ...(snippets[0] as Snippet),
   source: "import { createOnce } from 'oncefetch';\ncreateOnce({ namespase: 'a' });\nexport {};\n",
@@ -28,7 +29,7 @@ write([...snippets, wrong]);
 const found = typeErrors([...snippets, wrong]);
 const running = snippets.filter(({ typesOnly }) => typesOnly === undefined);
 
-test('there are snippets, and they are in README too', () => {
+test('there are snippets, including some in README', () => {
   expect(running.length).toBeGreaterThan(10);
   expect(running.some(({ at }) => at.startsWith('README.md:'))).toBe(true);
 });
@@ -37,7 +38,7 @@ test.each(snippets.map((snippet) => [snippet.at, snippet] as const))('%s compile
   expect(found.get(snippet)).toEqual([]);
 });
 
-test('a snippet with a mistake would not compile', () => {
+test('the check notices a snippet with a mistake', () => {
   expect(found.get(wrong)?.join()).toContain('line 2');
 });
 
@@ -64,7 +65,7 @@ describe('runs', () => {
     expect(actual(snippet, end)).toEqual(wanted(snippet));
   });
 
-  test('a snippet without its key would fail', async () => {
+  test('the check notices a snippet that sends no key', async () => {
     const [first] = running as [Snippet];
     const run = first.run.replace(/\.ts$/, '-keyless.ts');
     const source = first.source.replace("once: ['pay', cart.id]", 'once: false');
@@ -131,7 +132,7 @@ describe('a fence that is no program', () => {
     },
   );
 
-  test('every fence is of a kind that is checked, or plain text', () => {
+  test('every fence is plain text or of a kind that these tests check', () => {
     const kinds = ['ts', 'tsx', 'js', 'sh', 'sql', 'json', 'text', 'http', 'svelte', 'html'];
     expect(fences.filter(({ language }) => !kinds.includes(language)).map(({ path, line }) => `${path}:${line}`)).toEqual([]);
   });

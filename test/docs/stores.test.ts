@@ -1,4 +1,4 @@
-/** Goal: docs/stores.md says of the browser's stores what they declare. Method: the table is compared with the stores. */
+/** Goal: docs/stores.md describes the browser's stores as they declare themselves. Method: compares the table with the stores. */
 import { expect, test } from 'vitest';
 import { indexedDbStore, localStorageStore, memoryStore } from '../../src/entries/index.js';
 import { readPage, tableUnder } from './support/markdown.js';

@@ -1,6 +1,7 @@
 /**
- * Goal: the tests that the guides show end within the five seconds that vitest gives a test, or the time that they ask for. Method: each is run against
- * the real client and the real clock, where other snippets run on a faster one.
+ * Goal: the tests that the guides show end within the five seconds that vitest allows, or within the time that they ask
+ * for. Method: runs each of them against the real client and the real clock, because other snippets run on a faster
+ * clock.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ let runs = 0;
 
 // Other tests may keep the processor busy meanwhile.
 test.for(cases)('%s ends in time', { retry: 2 }, async ([, { source }]) => {
-  // A module that was imported once does not run again.
+  // A module that was already imported does not run again, so each run gets its own file.
   const file = join(made, `${runs++}.ts`);
   writeFileSync(file, source.replaceAll("from 'vitest'", "from '../../test/docs/support/vitest.js'"));
   await enter('node');

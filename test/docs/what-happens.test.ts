@@ -1,6 +1,6 @@
 /**
- * Goal: the table "What happens when…" of docs/outcomes.md is true, row by row. Method: each row is played over real HTTP; a row without
- * a test fails, and so does a test without a row.
+ * Goal: the table "What happens when…" of docs/outcomes.md is true, row by row. Method: plays each row over real HTTP;
+ * a row without a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { derived, hooks, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, reconciling, subscribe } from '../../src/entries/index.js';
@@ -35,7 +35,7 @@ async function pay(once: Once, total = 4200): Promise<End> {
   }
 }
 
-/** In whole seconds, because time passes between an event and its wait. */
+/** In whole seconds, because some time passes between an event and the wait that follows it. */
 const seconds = (ms: number): number => Math.round(ms / 1000);
 /** A clock that is wrong by this many hours. */
 const clockOff = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
@@ -54,7 +54,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     void pay(client());
     await vi.waitFor(() => expect(charges()).toBe(1));
     reload();
-    // The end of a page frees its locks.
+    // Closing a page would free its locks. Here they are still held, so the next page gets no lock manager.
     const next = client({}, { locks: undefined });
     expect((await pending(next)).map(({ name }) => name)).toEqual([NAME]);
     expect((await pay(next)).outcome).toMatchObject({ effect: 'done', resumed: true });
@@ -192,13 +192,13 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
 
 const titles = tableUnder(readPage('docs/outcomes.md'), '## What happens when…').map(([title = '']) => title);
 
-test('every row has a test, and every test a row', () => {
+test('every row has a test, and every test has a row', () => {
   expect(Object.keys(ROWS).join('\n')).toBe(titles.join('\n'));
 });
 
 /**
- * Rows that say how long a call waits. Time runs 25 times as fast here, so that a moment without the processor is half a second: these are played again
- * if they fail.
+ * Rows that say how long a call waits. Time runs 25 times as fast here, so a brief delay of the processor counts as
+ * half a second: a row that fails is played again.
  */
 const TIMED: readonly string[] = ['The device is offline', 'The server answers 409, in progress'];
 

@@ -1,4 +1,7 @@
-/** Goal: the workflows that build and publish the package are pinned, and may do no more than they must. Method: their files are read. */
+/**
+ * Goal: the workflows that build and publish the package use pinned actions, and have no more permissions than they
+ * need. Method: reads their files.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,13 +14,13 @@ const workflows = readdirSync(folder).map((name) => [name, read(name)] as const)
 const commands = (text: string): readonly string[] => [...text.matchAll(/- run: (.+)$|^ {8}run: (?!\|)(.+)$/gm)].map(([, short, long]) => short ?? long ?? '');
 
 describe.each(workflows)('%s', (_, text) => {
-  test('uses actions by their commit, and says which version that is', () => {
+  test('pins each action to a commit, and names the version of that commit', () => {
     const used = [...text.matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action).filter((action) => !action.startsWith('./'));
     expect(used.length).toBeGreaterThan(0);
     for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  test('may only read, unless a job says otherwise', () => {
+  test('has read permission only, unless a job asks for more', () => {
     expect(/\npermissions:\n((?: {2}.+\n)+)/.exec(text)?.[1]).toBe('  contents: read\n');
     expect(text).not.toMatch(/secrets\./);
   });

@@ -23,7 +23,7 @@ export function pagesInNode(): void {
     expect(new Set(server.requests.map(({ url }) => url))).toEqual(new Set([new URL('/api/payments', location.href).href]));
   });
 
-  test("a signal and a form of the page's own classes are taken", async () => {
+  test("a signal and a form of the page's own classes are accepted", async () => {
     const body = new FormData();
     body.append('cart', '1');
     const { signal } = new AbortController();
@@ -31,13 +31,13 @@ export function pagesInNode(): void {
     expect(server.requests.map(({ body: sent }) => sent)).toEqual([expect.stringMatching(/name="cart"\r\n\r\n1\r\n/)]);
   });
 
-  test('a signal of the page calls a call off', async () => {
+  test('a signal of the page aborts a call', async () => {
     const signal = AbortSignal.abort(new Error('left'));
     await expect(once.fetch('/api/payments', { method: 'POST', body: '{}', signal, once: ['pay', 'called off'] })).rejects.toThrow('left');
     expect(server.requests).toEqual([]);
   });
 
-  test("a <base> counts, as for the page's links", () => {
+  test("a <base> element counts, as it does for the page's links", () => {
     const base = document.createElement('base');
     base.href = '/shop/';
     document.head.append(base);
@@ -49,12 +49,12 @@ export function pagesInNode(): void {
     ['one that is frozen', () => Object.freeze(Response.json({ id: 1 }))],
     ['one without a body', () => new Response(null, { status: 204 })],
     ['one whose copy is no stream', () => Object.defineProperty(Response.json({ id: 1 }), 'body', { value: null })],
-  ])('the answer of a fetch of the own: %s', async (what, answer) => {
+  ])('the answer of a custom fetch: %s', async (what, answer) => {
     const own = createOnce({ namespace: 'ann', store: memoryStore(), fetch: async () => answer() });
     expect(outcomeOf(await own.fetch('/api/own', { method: 'POST', body: '{}', once: ['own', what] }))?.effect).toBe('done');
   });
 
-  test('what is shared by many people is still a server', () => {
+  test('a server that is shared by many people still counts as a server', () => {
     expect(nodePlatform().server).toBe(true);
   });
 
@@ -64,7 +64,7 @@ export function pagesInNode(): void {
       const begun = performance.now();
       const end: unknown = await pay('/api/payments', fault).catch((error: unknown) => error);
       expect(performance.now() - begun).toBeLessThan(ATTEMPT_MS / 2);
-      // A refusal from in front of the server is told as one.
+      // The caller gets the refusal itself, because it came from in front of the server.
       if (fault === 'unauthorized') return expect(end).toMatchObject({ status: 401 });
       expect(outcomeOf(end)?.effect).toBe('done');
       expect(server.effects).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** Goal: in Node without a page a relative address is an error, whatever stands in for a document. Method: globals that are none. */
+/**
+ * Goal: in Node without a page, a relative address is an error, whatever stands in for a document. Method: globals that
+ * look like a document but are none.
+ */
 import { afterEach, expect, test, vi } from 'vitest';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { says } from '../support/texts.js';

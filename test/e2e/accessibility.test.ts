@@ -77,7 +77,7 @@ describe('axe finds nothing and nothing scrolls sideways', () => {
   });
 });
 
-test('the check fails on a page with a violation', async ({ tab }) => {
+test('the check notices a violation', async ({ tab }) => {
   await tab.page.evaluate(() => document.querySelector('h1')?.insertAdjacentHTML('afterend', '<button></button>'));
   await expect(noViolations(tab, 'broken')).rejects.toThrow('button-name');
 });
@@ -170,7 +170,7 @@ describe('by keyboard', () => {
   });
 });
 
-test('a screen reader hears each thing once, however many attempts it takes', async ({ tab }) => {
+test('a screen reader announces each thing once, however many attempts it takes', async ({ tab }) => {
   await tab.choose('503 after charging', 'the first 3 requests');
   await tab.page.evaluate(() => {
     const heard: string[] = [];
@@ -185,7 +185,7 @@ test('a screen reader hears each thing once, however many attempts it takes', as
   expect(heard).toEqual(['Paying…', expect.stringMatching(/^Paid €42\.00/)]);
 });
 
-test('the timeline is a list that says what its bars show', async ({ tab }) => {
+test('the timeline is a list that says in words what its bars show', async ({ tab }) => {
   await tab.choose('Truncate');
   await tab.once.pay();
   await tab.once.says(/^Paid/);

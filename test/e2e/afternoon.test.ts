@@ -37,7 +37,7 @@ test(`an afternoon of ${CARTS} carts, seed ${seed}: a charge for each, and no mo
     await tab.once.pay();
     for (let step = 0; step < 2; step++) {
       await tab.page.waitForTimeout(random() * 400);
-      // The button may be gone, because the step before has worked.
+      // The button may be gone because the previous step has succeeded.
       await pick(IMPATIENCE)(tab, other).catch(() => undefined);
     }
     await expect.poll(() => tab.reload().then(String, String), { timeout: 60_000 }).toBe('undefined');

@@ -1,6 +1,6 @@
 /**
- * Goal: what only whole tabs can show, in each browser: the back-forward cache, a tab that hangs, a device without network,
- * an origin that is not secure. Method: the page of `scripts/kill-pages`, and the shop's ledger in SQLite.
+ * Goal: what only real tabs can show, in each browser: the back-forward cache, a tab that hangs, a device without a
+ * network, an insecure origin. Method: the page of `scripts/kill-pages`, and the shop's ledger in SQLite.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,14 +65,15 @@ describe.each(here)('$name', ({ name }) => {
     await fetch(`${shop.url}/api/faults`, { method: 'DELETE' });
     await tab.back();
     await expect.poll(() => tab.evaluate('typeof page')).toBe('object');
-    // A page from the back-forward cache goes on by itself. On a page that was loaded again, the customer presses again.
+    // A page from the back-forward cache continues by itself. If the browser loads the page anew instead, the customer
+    // presses again.
     if (!(await tab.evaluate<boolean>('page.restored'))) await press(tab, cart);
     expect(await told(tab)).toMatchObject({ effect: 'done' });
     expect(charges(cart)).toHaveLength(1);
     await tab.close();
   });
 
-  test('while a page restored by the back button sends again, another tab cannot settle its operation', async ({ skip }) => {
+  test('while a page restored by the back button is sending again, another tab cannot settle its operation', async ({ skip }) => {
     skip(name !== 'webkit', 'the others keep no page that holds a lock');
     const cart = newCart();
     await arm('hang', { times: 1 });
@@ -92,7 +93,7 @@ describe.each(here)('$name', ({ name }) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('a second tab waits while the first tab hangs in the middle of its payment, then ends the payment under the same key', async ({ skip }) => {
+  test('a second tab waits while the first tab hangs in the middle of its payment, then completes the payment under the same key', async ({ skip }) => {
     skip(name === 'firefox', 'Firefox may run both tabs in one process, where both would hang');
     const cart = newCart();
     const [first, second] = [await tabs.open(`${shop.url}/`), await tabs.open(`${shop.url}/`)];
@@ -104,12 +105,12 @@ describe.each(here)('$name', ({ name }) => {
     await expect.poll(() => phase(second, cart)).toBe('waiting');
     const [charge] = charges(cart);
     expect(await told(second)).toMatchObject({ effect: 'done', type: 'replayed', key: charge?.key, charge: charge?.id });
-    // When the first tab runs again, it gets the same end.
+    // When the first tab runs again, it gets the same result.
     expect(await told(first)).toMatchObject({ effect: 'done', key: charge?.key });
     expect(charges(cart)).toHaveLength(1);
   });
 
-  test('a network that is gone for longer than offlineWaitMs uses up no attempts: paid once when it is back', async ({ skip }) => {
+  test('a network outage longer than offlineWaitMs uses up no attempts: one charge when the network is back', async ({ skip }) => {
     skip(!tabs.offline, 'WebKitGTK cannot be told to go offline');
     const cart = newCart();
     const tab = await tabs.open(`${shop.url}/`);
@@ -125,7 +126,7 @@ describe.each(here)('$name', ({ name }) => {
     await tab.close();
   });
 
-  test('an origin that is not secure has no Web Crypto and no Web Locks: still one charge through a reload and a second tab', async () => {
+  test('an insecure origin has no Web Crypto and no Web Locks: still one charge through a reload and a second tab', async () => {
     const proxy = await startProxy(Number(new URL(shop.url).port));
     try {
       const insecure = await start({ proxy: proxy.address });

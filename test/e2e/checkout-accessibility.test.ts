@@ -80,12 +80,12 @@ test('by keyboard alone: declined, corrected, unsure, checked, paid, and the foc
   await tabTo(/^Check my payment/);
   await keyboard.press('Enter');
   await shop.says(/^Paid/);
-  // The button is gone, so the focus moves to the message.
+  // The focused button is gone, so the focus moves to the message.
   expect(await shop.page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Paid/);
   expect(playground.charges('default')).toHaveLength(1);
 });
 
-test('a screen reader hears each thing once', async ({ shop }) => {
+test('a screen reader announces each thing once', async ({ shop }) => {
   await shop.button(/^Pay €/).waitFor();
   await shop.page.evaluate(() => {
     const heard: string[] = [];

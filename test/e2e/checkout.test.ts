@@ -148,7 +148,7 @@ describe('a reload', () => {
 
   test('with another cart on the screen: the banner names the unsettled payment, and its Check ends it', async ({ shop }) => {
     await unsure(shop);
-    // Without the stored cart, the shop starts another one for this customer.
+    // Without the stored cart, the shop starts a new one for this customer.
     await shop.page.evaluate(() => {
       for (const key of Object.keys(localStorage)) if (key.startsWith('shop.cart.')) localStorage.removeItem(key);
     });
@@ -203,7 +203,7 @@ describe('one device, several users', () => {
     await shop.button('Log out').click();
     await shop.account.getByText('You are logged out.').waitFor();
     await logIn(shop, 'Anna');
-    // The log-out has cleared the amount, too.
+    // The log-out has also cleared the amount.
     await shop.says(/^We are still finding out whether you have paid\. Check/);
     const turnTo = (cart: string): Promise<void> => shop.page.evaluate((cart) => localStorage.setItem('shop.cart.user-anna', cart), cart);
     const cart = (await shop.page.evaluate(() => localStorage.getItem('shop.cart.user-anna'))) as string;
@@ -212,7 +212,7 @@ describe('one device, several users', () => {
     await shop.banner.getByText('Your payment is still being confirmed.').waitFor();
     await turnTo(cart);
     await shop.reload();
-    // The log-out has cleared her request. Pay sends it again, under the same key.
+    // The log-out has cleared her request. Pressing Pay sends it again, under the same key.
     await shop.pay();
     await shop.says(/^Paid €42\.00/);
     expect(await ledger()).toEqual([4200, 2100]);
@@ -247,7 +247,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('a log-in during which the store fails, then a log-out: the payment goes to no other user who logs in', async ({ shop }) => {
+  test('a log-in during which the store fails, then a log-out: the payment goes to nobody else who logs in', async ({ shop }) => {
     await unsure(shop);
     await shop.page.evaluate(() => {
       const { transaction } = IDBDatabase.prototype;
@@ -257,7 +257,7 @@ describe('one device, several users', () => {
       };
     });
     await logIn(shop, 'Anna');
-    // A log-out takes place even if the store fails.
+    // The log-out succeeds even if the store fails.
     await shop.button('Log out').click();
     await shop.account.getByText('You are logged out, but this device could not be cleared.').waitFor();
     await logIn(shop, 'Bert');
@@ -274,7 +274,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('a guest after that log-out is another guest, and sees no payment', async ({ shop }) => {
+  test('a guest after that log-out is a different guest, and sees no payment', async ({ shop }) => {
     await unsure(shop);
     await logIn(shop, 'Anna');
     await shop.says(UNSURE);

@@ -1,8 +1,8 @@
 /**
- * Goal: every snippet of README and of the guides for pages can be copied into a page unchanged, and works in any order: after
- * a lost answer, after a reload, and after a log-out and the log-in of another user. Method: takes each snippet from its
- * Markdown file, bundles it as an app would, and runs it in real Chromium. The shop's count of charges by customer is the
- * judge. Another user must see what somebody sees on a device that nobody has used before.
+ * Goal: every snippet of README and of the guides for pages can be copied into a page unchanged, and keeps working
+ * after a lost answer, after a reload, and after a log-out and the log-in of another user, in any order. Method: takes
+ * each snippet from its Markdown file, bundles it as an app would, and runs it in real Chromium. The shop's count of
+ * charges per customer is the judge. Another user must see what a device shows that nobody has used before.
  */
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { launch } from './support/playground.ts';
 
 declare const stage: Stage;
 
-/** All snippets of these guides are tested. Of other guides, those that say how many charges they make. */
+/** Every snippet of these guides is tested. In other guides, those snippets are tested that say how many charges they make. */
 const WHOLE = ['README.md', 'docs/options.md', 'docs/react.md', 'docs/resume.md'];
 const all = readPages()
   .flatMap(fencesOf)
@@ -52,7 +52,7 @@ class Device {
     this.page = page;
     this.#screen = screen;
     page.on('pageerror', (error) => this.faults.push(String(error)));
-    // The browser logs each lost answer as an error.
+    // The browser logs each lost answer as an error, which is expected here.
     page.on('console', (line) => line.type() === 'error' && !line.text().startsWith('Failed to load resource') && this.faults.push(line.text()));
   }
 
@@ -113,10 +113,10 @@ class Device {
 }
 
 const number = (fence: Fence, name: string, otherwise: number): number => Number(fence.wants.get(name)?.[0] ?? otherwise);
-/** Whether the snippet begins a payment. The others only show unsettled payments, so the test begins one. */
+/** Whether the snippet begins a payment itself. Other snippets only show unsettled payments, so for them the test begins one. */
 const begins = (fence: Fence): boolean => fence.wants.get('setup')?.[0] !== 'unsettled' && number(fence, 'page charges', 1) > 0;
 
-test('the guides have programs, screens and the log-out', () => {
+test('the guides contain programs, screens and the log-out', () => {
   expect(programs.length).toBeGreaterThan(5);
   expect(screens.length).toBeGreaterThan(3);
   expect(byId('log-out').path).toBe('docs/log-out.md');
@@ -204,7 +204,7 @@ describe('a screen', () => {
     const ann = await Device.of('ann', fence);
     shop.refuse(402);
     expect(await ann.press()).toMatch(/Not paid/);
-    shop.refuse(401); // a 401 may come from a gateway, while a copy of the request reached the shop
+    shop.refuse(401); // A 401 may come from a gateway while a copy of the request has reached the shop.
     expect(await ann.press()).toMatch(/Not sure yet/);
     shop.refuse(undefined);
     expect(await ann.press()).toMatch(/Paid/);

@@ -1,7 +1,7 @@
 /**
- * Goal: under every fault of the panel, one click is one charge in the oncefetch lane, and its screen tells the truth. Method: a
- * customer in Chromium, the real server, and the ledger, which the test reads from its SQLite file at the end. The plain lane
- * meets the same faults, so that a fault without harm does not count as one that oncefetch survives.
+ * Goal: under every fault of the panel, one click is one charge in the oncefetch lane, and its screen tells the truth.
+ * Method: a customer in Chromium, the real server, and the ledger, which the test finally reads from its SQLite file.
+ * The plain lane meets the same faults, to show that each fault would do harm.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inPlayground, playground } from './support/playground.ts';

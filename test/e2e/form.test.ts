@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -17,11 +17,12 @@ const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => re
 
 describe('with script', () => {
   test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async ({ page, key }) => {
-    await playground.breakNetwork('delay', 1, 'default');
+    const release = await holdAnswers(page);
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
     await says(page, 'Paying…');
     await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('true');
+    release();
     await says(page, PAID);
     await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('false');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
@@ -37,7 +38,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('a declined card in one tab, then a press in a second tab that was open before: it asks to be loaded again, then pays once', async ({ page }) => {
+  test('a declined card in one tab, then a press in a second tab that was opened before: it asks to be reloaded, then pays once', async ({ page }) => {
     const other = await second(page);
     await isDeclined(page, DECLINED);
     await pay(other);
@@ -60,7 +61,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the request is lost, then a reload: the form says so and has the same key, and Pay charges once', async ({ page, key }) => {
+  test('the request is lost, then the page is reloaded: the form says so and has the same key, and Pay charges once', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -81,7 +82,7 @@ describe('with script', () => {
     expect(await said.jsonValue()).toEqual(['Paying…', UNSURE]);
   });
 
-  test('the answer is lost, then a reload: the server renders the receipt, and the form is gone', async ({ page }) => {
+  test('the answer is lost, then the page is reloaded: the server renders the receipt, and the form is gone', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
@@ -129,7 +130,7 @@ describe('without script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the answer is lost, and the customer sends the form again from a page that was open before: one charge', async ({ page }) => {
+  test('the answer is lost, and the customer sends the form again from a page that was opened before: one charge', async ({ page }) => {
     const old = await second(page);
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });

@@ -45,7 +45,7 @@ test('the lanes start by themselves and go on to the next cart; Pause stops them
   const paid = charges();
   await page.waitForTimeout(5000);
   expect(charges()).toBe(paid);
-  // On a busy machine, the pause may have come with the last cart.
+  // On a busy machine, the pause may have come during the last cart, whose button says "Play again".
   await page.getByRole('button', { name: /^(Go on|Play again)$/ }).click();
   await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThan(paid);
 });
@@ -94,7 +94,8 @@ test('at the end of a run, the headline counts the harm of this run as the ledge
   await page.getByRole('button', { name: 'Play again' }).waitFor({ timeout: 110_000 });
   await playground.calm();
   const said = harmed('plain fetch');
-  // Equal numbers of charges and carts prove nothing: some customers paid twice, and others not at all.
+  // Comparing the number of charges with the number of carts would hide the harm: some customers paid twice, and others
+  // not at all.
   const [customers, twice, none] = said;
   expect(customers).toBe(5);
   expect(Math.min(twice ?? 0, none ?? 0)).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ describe.each(here)('$name', ({ name }) => {
   });
 });
 
-test('the judge finds the duplicates of plain fetch', async () => {
+test('the judge finds the duplicates that plain fetch makes', async () => {
   const scores = (await play({ engine: here[0]?.name ?? 'chromium', kills: 10, seed: 1, plain: true })) ?? expect.unreachable();
   expect(scores.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBeGreaterThan(0);
   expect(scores.flatMap(({ violations }) => violations)).not.toEqual([]);

@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -19,7 +19,7 @@ const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
 describe('with script', () => {
   test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
-    await playground.breakNetwork('delay', 1, 'default');
+    const release = await holdAnswers(page);
     await page.getByRole('button', { name: 'Pay' }).dblclick();
     await page.getByLabel(/^Bags/).press('Enter');
     await says(page, 'Paying…');
@@ -27,6 +27,7 @@ describe('with script', () => {
     await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
     expect(await button.isEnabled()).toBe(true);
     await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
+    release();
     await says(page, PAID);
     await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
@@ -54,7 +55,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a second tab pays at the same time: both say paid, one charge', async ({ page }) => {
+  test('a second tab pays at the same time: both tabs say paid, one charge', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
@@ -108,7 +109,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('with the attribute `next`, the page goes there after the payment', async ({ page }) => {
+  test('with the attribute `next`, the browser goes to that page after the payment', async ({ page }) => {
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
     await pay(page);
     await page.waitForURL('**/checkout/');

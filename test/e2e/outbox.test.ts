@@ -15,9 +15,9 @@ import { startTabs, type Tab, type Tabs } from '../../scripts/tabs.ts';
 
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined);
 const MINUTE = 60_000;
-/** A worker sends what it may send in less time than this. */
+/** If a worker may send something, it does so within this time. */
 const QUIET_MS = 2500;
-/** A request of a closed tab arrives in less time than this. */
+/** A request that a closed tab has sent arrives within this time. */
 const GONE_MS = 500;
 
 let folder: string;
@@ -63,7 +63,7 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
     await press(own, 'c-1', untilMs, true);
     await expect.poll(() => own.evaluate("page.phase('c-1')")).toBe('waiting');
     await own.close();
-    // The browser puts a tab online again when it closes it, perhaps a moment before the tab is gone.
+    // When the browser closes the tab, it puts the tab online again, perhaps a moment before the tab is gone.
     await sleep(GONE_MS);
   }
 
@@ -131,7 +131,7 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
   });
 });
 
-describe.each(here)('$name, where the worker resumes when it starts', ({ name }) => {
+describe.each(here)('$name, and the worker resumes when it starts', ({ name }) => {
   beforeAll(async () => {
     tabs = (await startTabs(name)) ?? expect.unreachable();
   });

@@ -1,6 +1,6 @@
 /**
- * Goal: declined, corrected, edited, cancelled, offline, refused after ambiguity: whatever a customer does next, a cart
- * is charged once, and the screen tells the truth. Method: as in `faults.test.ts`.
+ * Goal: whether a payment is declined, corrected, edited, cancelled, offline, or refused after a lost answer: whatever
+ * the customer does next, a cart is charged once, and the screen tells the truth. Method: as in `faults.test.ts`.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inPlayground, playground } from './support/playground.ts';

@@ -32,14 +32,14 @@ describe('a reload', () => {
     await expect.poll(() => tab.banner.isVisible()).toBe(false);
     expect(new Set(playground.charges('oncefetch').map(({ key }) => key)).size).toBe(1);
 
-    // At least one: a page that is being left may still send its retry.
+    // At least one charge, because a page that is being left may still send its retry.
     await expect.poll(() => playground.charges('plain fetch').length).toBeGreaterThan(0);
     await tab.plain.verdict(/^Charged .* the customer was told nothing\.$/i);
     await tab.plain.pay();
     await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
-  test('after the end: the page says paid, and Pay is disabled', async ({ tab }) => {
+  test('after the payment: the page says paid, and Pay is disabled', async ({ tab }) => {
     await tab.choose('Nothing');
     await tab.once.pay();
     await paidOnce(tab);

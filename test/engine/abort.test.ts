@@ -20,14 +20,14 @@ const test = inWorld
 const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
-  test('of a signal that is already aborted: nothing is sent or stored', async ({ world, tab, once }) => {
+  test('with a signal that is already aborted: nothing is sent or stored', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
     expect(end.error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
 
-  test('in the tick of the call: nothing is sent, and no record is left', async ({ world, tab, once, controller }) => {
+  test('in the same tick as the call: nothing is sent, and no record is left', async ({ world, tab, once, controller }) => {
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -133,7 +133,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after an answered attempt is told neither as unsent nor as done', async ({ world, tab, once, controller }) => {
+  test('after an answered attempt is told as neither unsent nor done', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
@@ -175,7 +175,7 @@ describe('callers who joined', () => {
   test('who abort while they wait for the end of another payload are told at once', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
-    // A loop without a pause would hang this test for ever, so the signal throws after 1000 looks.
+    // A busy loop would hang this test for ever, so the getter throws after 1000 reads.
     let looks = 0;
     Object.defineProperty(controller.signal, 'aborted', {
       get: () => {
@@ -279,7 +279,7 @@ describe('the outcome of an aborted call', () => {
   });
 });
 
-/** An error none of whose members can be read. */
+/** An error that throws when one of its members is read. */
 const unreadable = (): Error =>
   Object.defineProperties(
     new Error(),
@@ -305,14 +305,14 @@ describe.each<[string, (once: Once, tab: Tab, signal: AbortSignal) => Promise<un
   ['resume', (once, _, signal) => resumed(once, { signal })],
   ['resumeOne', (once, _, signal) => resumeOne(once, NAME, { signal })],
   ['resumeInBackground', (once, _, signal) => resumeInBackground(once, { signal })],
-])('%s that is aborted', (verb, go) => {
+])('%s, when it is aborted', (verb, go) => {
   test.for<[string, unknown]>([
     ['no reason', undefined],
     ['null', null],
     ['a text', 'gone'],
     ['a symbol', Symbol('gone')],
     ['an error that cannot be read', unreadable()],
-  ])('with %s, before it, in a hook or on its way: its key stays, and nothing else is rejected', async ([, reason]) => {
+  ])('with %s, before the call, in a hook or during the request: the key stays, and no other promise rejects', async ([, reason]) => {
     for (const when of ['before', 'in a hook', 'on its way'] as const) {
       const world = newWorld();
       const stop = new AbortController();
@@ -322,7 +322,7 @@ describe.each<[string, (once: Once, tab: Tab, signal: AbortSignal) => Promise<un
         return {};
       };
       const { tab, once } = world.open({ namespace: 'ann', keep: { request: true }, headers });
-      // What resume goes on with. The others begin.
+      // The operation that the resume functions go on with. `fetch` and `run` begin a new one.
       if (verb.startsWith('resume')) await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + HOUR }, ...ONE }), charged(lost()));
       const left = world.server.arrivals.length;
       if (when === 'before') stop.abort(reason);
@@ -332,7 +332,7 @@ describe.each<[string, (once: Once, tab: Tab, signal: AbortSignal) => Promise<un
       await world.clock.advance(SECOND);
       stop.abort(reason);
       await world.run(Promise.allSettled([call]));
-      // The hook is not asked for a function given to run.
+      // `run` calls its function without asking the headers hook.
       expect(world.server.arrivals.length - left).toBe(when === 'on its way' || (when === 'in a hook' && verb === 'run') ? 1 : 0);
       asked = false;
       world.server.otherwise = honest();

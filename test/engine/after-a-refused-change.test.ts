@@ -1,6 +1,6 @@
 /**
- * Goal: with `repeat: 'if-changed'`, a change that was refused is none: the values before it are those that took effect, and sending them again is the
- * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
+ * Goal: with `repeat: 'if-changed'`, a refused change does not count: the values before it are still the ones in effect, and a press that sends them again
+ * is the same operation. Method: a form is saved, changed, refused and changed back; the test looks at the amounts that the server got.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { clear, derived, extend, forget, move, type Once, type OnceOptions, pending, run, settle } from '../../src/entries/index.js';
@@ -52,7 +52,7 @@ describe.each<[string, OnceOptions]>([
     expect(await sent()).toEqual([10, 20]);
   });
 
-  test('nor after several refused changes', async () => {
+  test('values that are changed back after several refusals are not sent again', async () => {
     const { press, sent } = await saved(more);
     await press(B, REFUSED);
     await press(C, REFUSED);
@@ -61,19 +61,19 @@ describe.each<[string, OnceOptions]>([
     expect(await sent()).toEqual([10, 20, 30, 20]);
   });
 
-  test('the refused change is sent again, and once it is done, the values before it are a change', async () => {
+  test('a second press of the refused change sends it again; once it is done, going back to the values before it is a change', async () => {
     const { world, press, sent } = await saved(more);
     await press(B, REFUSED);
     expect((await press(A)).outcome).toMatchObject(REMEMBERED);
     expect((await press(B, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
-    // The record of what is done needs none of what was done before it.
+    // Now that the change is done, its record no longer keeps the operation before it.
     expect(world.record()?.previous).toBeUndefined();
     expect((await press(B)).outcome).toMatchObject(REMEMBERED);
     expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(await sent()).toEqual([10, 20, 20, 10]);
   });
 
-  test('also in a page that was loaded since, and in a second tab', async () => {
+  test('values that are changed back are not sent again by a page that was loaded since, nor by a second tab', async () => {
     const { world, tab, press, sent } = await saved(more);
     await press(B, REFUSED);
     for (const other of [tab.reload(), world.tab()])
@@ -98,7 +98,7 @@ test.each<[string, OnceOptions, (scene: Awaited<ReturnType<typeof saved>>) => Pr
   // Then the change goes on under a new key.
   ['reconcile says', { reconcile: async () => 'none' }, ({ press }) => press(B, REFUSED)],
   ['a resume in a page that was loaded since finds', {}, ({ world, tab }) => resumedAndRefused(world, tab.reload().once({ ...options, ...KEEPS }))],
-])('a change whose answer was lost, and of which %s that it did not take effect, is none either', async (_, more, end) => {
+])('a change whose answer was lost does not count either, once %s that it did not take effect', async (_, more, end) => {
   const scene = await saved({ ...ONE, ...KEEPS });
   await scene.press(B, lost());
   await scene.world.clock.advance(HOUR);
@@ -144,7 +144,7 @@ const REFUSALS: Readonly<Record<string, readonly [OnceOptions, (scene: Awaited<R
   ],
 };
 
-test.each(Object.entries(REFUSALS))('a change %s is none: the values before it are not sent again', async (_, [more, refuse, amounts]) => {
+test.each(Object.entries(REFUSALS))('a change %s does not count: the values before it are not sent again', async (_, [more, refuse, amounts]) => {
   const scene = await saved({ accepted: more.accepted });
   const once = extend(scene.once, more);
   const press: typeof scene.press = (body, ...meets) => scene.world.end(scene.tab, pay(once, { body }), ...meets);
@@ -153,7 +153,7 @@ test.each(Object.entries(REFUSALS))('a change %s is none: the values before it a
   expect(await scene.sent()).toEqual(amounts);
 });
 
-test('a function of run that was refused is none, too: what ran before it does not run again', async () => {
+test('a refused change of a `run` does not count either: the payload before it does not run again', async () => {
   const world = newWorld();
   const { tab, once } = world.open(options);
   const ran: string[] = [];
@@ -188,7 +188,7 @@ test('a change whose answer is lost may have taken effect, so the values before 
   expect(world.server.arrivals).toHaveLength(3);
 });
 
-describe('a change that was stored, and never sent, is none', () => {
+describe('a change that was stored and never sent does not count', () => {
   /** B is pressed offline, in a page that dies. */
   const unsent = async (scene: Awaited<ReturnType<typeof saved>>, refused = false) => {
     if (refused) await scene.press(B, IN_FRONT);
@@ -200,14 +200,14 @@ describe('a change that was stored, and never sent, is none', () => {
   test.each([
     ['what was done', false, [10]],
     ['a change that was refused', true, [10, 20]],
-  ])('before it stands %s', async (_, refused, amounts) => {
+  ])('it came after %s: the values that are in effect are not sent again', async (_, refused, amounts) => {
     const scene = await saved();
     const before = refused ? 'retired' : 'settled';
     const { once, press } = await unsent(scene, refused);
     expect(scene.world.record()).toMatchObject({ state: 'pending', ambiguous: false });
     expect((await press(A)).outcome).toMatchObject(REMEMBERED);
     expect(await scene.sent()).toEqual(amounts);
-    // The stored change is withdrawn, and what it had replaced is back.
+    // The press withdraws the stored change, and puts back the record that the change had replaced.
     expect(scene.world.record()?.state).toBe(before);
     expect(await scene.world.run(pending(once))).toEqual([]);
     expect((await press(B, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
@@ -223,7 +223,7 @@ describe('a change that was stored, and never sent, is none', () => {
     expect(tell).toHaveBeenCalledOnce();
   });
 
-  test('if the store does not take it back, nothing is sent, and the change stays', async () => {
+  test('if the store fails to withdraw it, nothing is sent, and the change stays', async () => {
     const scene = await saved();
     const { tab, press } = await unsent(scene);
     tab.faults.next('fail-before-commit');
@@ -233,7 +233,7 @@ describe('a change that was stored, and never sent, is none', () => {
     expect(await scene.sent()).toEqual([10]);
   });
 
-  test('once the time of what was done is over, the values before it are sent', async () => {
+  test('once `keep.forMs` of the done operation is over, its values are sent again', async () => {
     const scene = await saved({ keep: { forMs: HOUR } });
     const { press } = await unsent(scene);
     await scene.world.clock.advance(3 * HOUR);
@@ -242,10 +242,10 @@ describe('a change that was stored, and never sent, is none', () => {
   });
 });
 
-describe("what the user did before a refused change stays done when a guest's press of that name moves to the user", () => {
+describe("a user's form was saved, and a later change was refused; then a guest's press of that name moves to the user: the saved form stays done", () => {
   const guest: OnceOptions = { ...options, namespace: 'guest' };
 
-  test('and was never sent', async () => {
+  test("if the guest's press was never sent", async () => {
     const { world, tab, press, sent } = await saved();
     await press(B, REFUSED);
     const page = await pressOffline(tab, (own) => pay(own.once(guest), { body: C }));
@@ -255,7 +255,7 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 20]);
   });
 
-  test('and was refused, perhaps in front of the application', async () => {
+  test("if the guest's press was refused, perhaps in front of the application", async () => {
     const { world, tab, once, press, sent } = await saved();
     await press(B, REFUSED);
     await world.end(tab, pay(tab.once(guest), { body: C }), IN_FRONT);
@@ -265,7 +265,7 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 20, 30, 20]);
   });
 
-  test('and was refused, perhaps in front of the application, where the user changed nothing since; its key is used again', async () => {
+  test("if the guest's press was refused, perhaps in front of the application, and the user had changed nothing; the guest's key is used again", async () => {
     const { world, tab, once, press, sent } = await saved();
     const { outcome } = await world.end(tab, pay(tab.once(guest), { body: C }), IN_FRONT);
     await world.run(move(once, 'guest'));
@@ -274,7 +274,7 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 30, 30]);
   });
 
-  test("and takes the place of the user's change that was never sent, and is settled as none", async () => {
+  test("if the guest's press takes the place of a change of the user that was never sent, and is then settled as none", async () => {
     const { world, tab, sent } = await saved();
     const page = await pressOffline(tab, (own) => pay(own.once(options), { body: B }));
     await world.end(page, pay(page.once(guest), { ...ONE, body: C }), lost());
@@ -285,7 +285,7 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 30]);
   });
 
-  test("and was refused, and takes the place of another change that was never sent; the user's refused change is sent again", async () => {
+  test("if the guest's press was refused, and takes the place of a second change that was never sent; the refused change can be sent again", async () => {
     const { world, tab, press, sent } = await saved();
     await press(B, REFUSED);
     const page = await pressOffline(tab, (own) => pay(own.once(options), { body: { ...CART, amount: 40 } }));
@@ -297,7 +297,7 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 20, 30, 20]);
   });
 
-  test("and was never sent, where the user's own record is in memory, because the store did not take it", async () => {
+  test("if the guest's press was never sent, and the user's own record is only in memory, because the store refused it", async () => {
     const world = newWorld();
     const [tab, other] = [world.tab(), world.tab()];
     const ann = tab.once(options);
@@ -310,13 +310,13 @@ describe("what the user did before a refused change stays done when a guest's pr
   });
 });
 
-describe('what was done before a refused change is sent again', () => {
+describe('the values before a refused change are sent again', () => {
   const FRESH = { effect: 'done', type: 'fresh' };
 
   test.each([
     ['by the application', REFUSED],
     ['perhaps in front of it', IN_FRONT],
-  ])('after forget, where it was refused %s', async (_, refusal) => {
+  ])('after forget, if the change was refused %s', async (_, refusal) => {
     const { world, once, press, sent } = await saved();
     await press(B, refusal);
     await world.run(forget(once, NAME));
@@ -327,7 +327,7 @@ describe('what was done before a refused change is sent again', () => {
   test.each([
     ['by the application', REFUSED],
     ['perhaps in front of it', IN_FRONT],
-  ])('after forget, where the change was refused %s and pressed again in a page that died offline', async (_, refusal) => {
+  ])('after forget, if the change was refused %s, and pressed again in a page that died offline', async (_, refusal) => {
     const { world, tab, press, sent } = await saved();
     await press(B, refusal);
     const next = await pressOffline(tab, (page) => pay(page.once(options), { body: B }));
@@ -344,9 +344,9 @@ describe('what was done before a refused change is sent again', () => {
     expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
   });
 
-  test('once it is no longer kept', async () => {
+  test('once `keep.forMs` of the done operation is over', async () => {
     const { world, press } = await saved({ keep: { forMs: MINUTE } });
-    // The record of what was refused is kept for longer, because its key stays in use.
+    // The record of the refused change is kept for longer, because its key stays in use.
     await press(B, IN_FRONT);
     await world.clock.advance(HOUR);
     expect((await press(A, DONE)).outcome).toMatchObject(FRESH);

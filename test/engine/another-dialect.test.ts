@@ -1,5 +1,5 @@
 /**
- * Goal: a key counts where it was sent, also for a page that does not know the dialect it was sent in: a page without `hooks()`,
+ * Goal: a key counts where it was sent, even for a page that does not know the dialect it was sent in: a page without `hooks()`,
  * which has no `dialect` function, or a page of another release. Method: two pages on one store, whose servers look for the key
  * in different places.
  */
@@ -43,7 +43,7 @@ describe('a key that was stored but never sent goes where the next page looks fo
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('a key of the app goes there, too', async ({ world }) => {
+  test('a key that the app gave goes there, too', async ({ world }) => {
     await pressedOffline(world, BARE, 'order-1');
     world.keyHeader = 'X-Key';
     const { tab, once } = world.open({ ...BARE, dialect: ELSEWHERE });
@@ -51,7 +51,7 @@ describe('a key that was stored but never sent goes where the next page looks fo
     expect(world.server.keys).toEqual(['order-1', 'order-1']);
   });
 
-  test('but a stored request has its key where the page that stored the request put it', async ({ world }) => {
+  test('the key of a stored request is the exception: it goes where the page that stored the request had put it', async ({ world }) => {
     world.keyHeader = 'X-Key';
     await pressedOffline(world, { ...WITH, keep: { request: true } });
     const { tab, once } = world.open({ ...ANN, use: [requests()] });
@@ -111,7 +111,7 @@ describe('a page without `hooks()` that finds a key which a `dialect` function p
 
 test('a key that stays in use after a refusal also stays in use for a page with another dialect that puts it in the same place', async ({ world }) => {
   const dialect = () => defineDialect({ name: 'same-place', place: inHeader('Idempotency-Key') });
-  // Before the refusal, which nobody can attribute, the browser may have sent a copy unseen that took effect.
+  // Nobody knows who refused. Before that, the browser may have sent a copy unseen, which took effect.
   const first = world.open({ ...ANN, dialect }, { resends: true });
   expect(await world.end(first.tab, pay(first.once), charged(answers(400)))).toMatchObject({ outcome: { effect: 'none' } });
   const { tab, once } = world.open(BARE, { resends: true });
@@ -136,7 +136,8 @@ describe('keys that count for one account only', () => {
 });
 
 test('a client with a dialect of its own goes on with its key after a move by the client from which it was extended', async ({ world, tab }) => {
-  const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') }) }));
+  const toPayments = (once: Once) =>
+    tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false }) }));
   await world.end(tab, pay(toPayments(tab.once({ namespace: 'guest' })), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
   const payments = toPayments(ann);
@@ -146,7 +147,7 @@ test('a client with a dialect of its own goes on with its key after a move by th
 });
 
 test('a client whose dialect comes from a function goes on with its key after a move', async ({ world, tab }) => {
-  const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') });
+  const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false });
   await world.end(tab, pay(tab.once({ namespace: 'guest', dialect }), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann', dialect });
   await tab.in(() => move(ann, 'guest'));
@@ -165,7 +166,7 @@ test('a resume sends a header once, even if the app lists it twice, or lists one
 });
 
 test.for([
-  // The code for the body comes with the dialect, and a page loads that of its own dialect only.
+  // The code that puts a key into the body is part of a dialect, and a page loads only its own dialect.
   [inHeader('Idempotency-Key'), { effect: 'unknown', reason: 'not-a-verdict' }, 1],
   [{ ...inBody('request_id'), ...inHeader('Idempotency-Key') }, { effect: 'done', type: 'replayed' }, 2],
 ] as const)('a key that was sent in the body goes on there in a release with keys in %j', async ([place, told, arrivals], { world }) => {

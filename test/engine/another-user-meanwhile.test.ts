@@ -77,7 +77,7 @@ describe('a header that an around hook got while Bob was logged in', () => {
 });
 
 describe('a client that is extended', () => {
-  test('with a namespace of its own can change that: it is no log-in for the first client, whose headers are sent', async () => {
+  test('with a namespace of its own can change it: that does not count as a log-in for the first client, whose headers are sent', async () => {
     const headers = async () => {
       await rest();
       return { authorization: 'ann' };

@@ -26,7 +26,9 @@ function session(options: OnceOptions = {}) {
   return { world, who, logIn, all, ...world.open(all) };
 }
 
-test('a list is empty if its user logs out while it is read, and that nobody is logged in is not reported as an error of the app', async ({ world }) => {
+test('a list is empty if its user logs out while it is read, and the namespace function that then throws is not reported as an error of the app', async ({
+  world,
+}) => {
   let user: string | undefined = 'ann';
   const namespaceOf = () => {
     if (user === undefined) throw new Error('nobody is logged in');

@@ -108,7 +108,7 @@ describe('several hooks', () => {
 });
 
 describe('an attempt', () => {
-  test('whose key is in the body keeps it there, whatever headers the hook gives', async ({ world }) => {
+  test('whose key is in the body keeps it there, whatever headers the hook adds', async ({ world }) => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
     const signs: Around = (_, send) => send({ 'x-signature': 's' });
     const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
@@ -167,8 +167,8 @@ describe('nothing was sent', () => {
         throw FAILED;
       },
     ],
-    ['never calls send, and gives a Response of its own', async () => new Response('{}', { status: 201 })],
-    ['never calls send, and gives nothing', async () => undefined as unknown as Response],
+    ['never calls send, and returns a Response of its own', async () => new Response('{}', { status: 201 })],
+    ['never calls send, and returns nothing', async () => undefined as unknown as Response],
     ['hangs before it calls send', () => new Promise(() => {})],
   ])('if the hook %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
@@ -210,7 +210,7 @@ describe('nothing was sent', () => {
   });
 });
 
-describe('it may have taken effect', () => {
+describe('the effect is unknown', () => {
   test.each<[string, Around]>([
     [
       'throws after send',
@@ -234,21 +234,21 @@ describe('it may have taken effect', () => {
       },
     ],
     [
-      'gives nothing',
+      'returns nothing',
       async (_, send) => {
         await send();
         return undefined as unknown as Response;
       },
     ],
     [
-      'gives something that is no Response',
+      'returns something that is not a Response',
       async (_, send) => {
         await send();
         return { status: 201 } as Response;
       },
     ],
     [
-      'gives a Response of its own',
+      'returns a Response of its own',
       async (_, send) => {
         await send();
         return new Response('{}', { status: 402 });
@@ -276,7 +276,7 @@ describe('it may have taken effect', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
   });
 
-  test('if the hook hides the answer of the server; it is known that the request was sent', async () => {
+  test('if the hook hides the answer of the server; the outcome still says that the request was sent', async () => {
     const { world, tab, once } = scene(async (_, send) => {
       await send();
       throw FAILED;
@@ -285,7 +285,7 @@ describe('it may have taken effect', () => {
   });
 
   test.for(['hang', 'look-fails'] as const)(
-    'but if a slow hook calls send once more while the store fails (%s), the answer to the first send counts',
+    'unless the hook calls send once more after a slow answer, while the store fails (%s): the answer to the first send counts',
     async (fault) => {
       const { world, tab, once } = scene(async (_, send) => {
         const response = await send();
@@ -298,7 +298,7 @@ describe('it may have taken effect', () => {
     },
   );
 
-  test('if a slow hook calls send twice at once, and the store fails at the second look', async () => {
+  test('if a slow hook calls send twice at once, and the second read of the store fails', async () => {
     const { world, tab, once } = scene(async (_, send) => {
       await new Promise<void>((go) => world.clock.timer(2 * SECOND, go));
       tab.faults.next('none', 'hang');
@@ -311,12 +311,12 @@ describe('it may have taken effect', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('if the hook gives a Response of its own in place of a lost answer, which proves nothing', async () => {
+  test('if the hook returns a Response of its own in place of a lost answer: such a Response proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
     expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
-  test('so the same key is sent again', async () => {
+  test('and the next attempt sends the same key', async () => {
     const { world, tab, once } = scene(async ({ attempt }, send) => {
       const response = await send();
       if (attempt === 1) throw FAILED;

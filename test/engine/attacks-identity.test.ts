@@ -98,7 +98,7 @@ describe('A9: on a server', () => {
     );
     void coupon(one.once, 'Ann');
     await rest();
-    // By now any lease of the dead process has run out.
+    // By now, any lease of the dead process has expired.
     await world.clock.advance(MINUTE);
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
     expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
@@ -120,7 +120,7 @@ describe('A12: the person changes while an operation is driven', () => {
   test.for<[string, () => string, reported: readonly unknown[]]>([
     ['an empty string', () => '', []],
     ['undefined', () => undefined as unknown as string, []],
-    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id, [expect.any(TypeError)]],
+    ['an error, because there is no longer a session', () => (null as unknown as { id: string }).id, [expect.any(TypeError)]],
   ])('A12: the namespace function gives %s after a log-out: the call stops with effect unknown, reason identity', async ([_, gone, reported], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
@@ -269,7 +269,7 @@ describe('A20: forget and settle', () => {
       const { tab, once } = world.open({}, { locks: false, claims });
       const operation = operationOf(once, NAME);
       world.server.plays(delayed(SECOND, answers(201)));
-      // The storage is as slow as a phone's, so that the second one overtakes the first.
+      // The first call to the storage takes as long as on a phone, so the click overtakes the change by hand.
       if (!clickFirst) tab.faults.next({ name: 'slow', ms: 100 });
       const clicked = clickFirst ? pay(once) : undefined;
       const word = watched(verb === 'settle' ? settle(once, operation.name, 'none') : forget(once, operation.name, { evenIfUnknown: true }));
@@ -446,7 +446,7 @@ describe('A30, A31: keys that are not random', () => {
     world.server.plays(mismatch, charged(answers(201)));
     expect(await world.end(tab, pay(once, { key: derived, body: { amount: 20 } }))).toMatchObject({ status: 422, outcome: { type: 'rejected' } });
     expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-    // If the storage is lost now, the key that is made again is the one that took effect.
+    // If the storage were lost now, a call would derive the very key that took effect.
     expect(world.server.keys).toEqual(['order-c1-0', 'order-c1-0']);
   });
 

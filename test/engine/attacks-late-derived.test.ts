@@ -1,7 +1,7 @@
 /**
- * Goal: where a name stands for several effects, a key that is made again while the server knows it never makes an earlier effect
- * pass for a later one. Method: two effects, then so many other operations that forgotten records are swept, and a third effect;
- * keys that have no generations; a server that repeats its answer whatever comes with the key.
+ * Goal: where a name stands for several effects, a key that is derived again while the server still knows it never makes an earlier
+ * effect pass for a later one. Method: two effects, enough other operations for a sweep to remove what is due, and a third effect;
+ * keys without generations; a server that repeats its answer whatever payload comes with the key.
  */
 import { describe, expect } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
@@ -63,7 +63,7 @@ describe.each(['always', 'if-changed'] as const)("a key without generations, wit
   });
 });
 
-test('a derived key that was given up with forget is not made again inside a window of 45 days', async ({ world }) => {
+test('a derived key that the app forgot is not derived again within a key window of 45 days', async ({ world }) => {
   world.keyHeader = 'PayPal-Request-Id';
   const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
   world.server.otherwise = honest();

@@ -214,7 +214,7 @@ describe('A41 to A45, A48: limits', () => {
     await world.end(one.tab, first);
   });
 
-  test('A42: retryAt is stored: a call before that time waits until then if its limits allow, also on another page', async ({ world, tab, once }) => {
+  test('A42: retryAt is stored: a call before that time waits until then if its limits allow, even on another page', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });
@@ -225,26 +225,26 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.server.gaps).toEqual([MINUTE]);
   });
 
-  test('A42: a call whose limits do not allow that makes one attempt at once', async ({ world, tab, once }) => {
+  test('A42: a call whose limits do not allow that wait makes one attempt at once', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(503, '', { 'retry-after': '3600' }));
     expect((await world.end(tab, pay(once), answers(503))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
     expect(world.server.gaps).toEqual([0]);
   });
 
-  test('A43: attempts counts from one in every call, and resumed tells that there were earlier ones', async ({ world }) => {
+  test('A43: `attempts` counts from one in every call, and `resumed` says that earlier calls made attempts', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ attempts: 1, resumed: true });
   });
 
-  test('A44: an empty retry budget of the origin does not keep a payment from its first retry', async ({ world, tab, once }) => {
+  test('A44: a payment makes its first retry even if the retry budget of the origin is empty', async ({ world, tab, once }) => {
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
     world.server.plays(...noise.map(() => answers(503)));
     await world.all(tab, ...noise);
     expect(await world.end(tab, pay(once), lost(), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('A44: an empty retry budget does not keep a resumed payment from its retries', async ({ world }) => {
+  test('A44: a resumed payment makes its retries even if the retry budget is empty', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
@@ -254,7 +254,7 @@ describe('A41 to A45, A48: limits', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 4 } });
   });
 
-  test('A44: the retry budget keeps a storm of retries down', async ({ world, tab, once }) => {
+  test('A44: the retry budget limits a storm of retries', async ({ world, tab, once }) => {
     world.server.otherwise = answers(503);
     const storm = Array.from({ length: 50 }, (_, index) => pay(once, { operation: ['log', index] }));
     await world.all(tab, ...storm);
@@ -277,7 +277,7 @@ describe('A41 to A45, A48: limits', () => {
     vi.resetModules();
     const { createOnce } = await import('../../src/entries/index.js');
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    // Clients as at the top of a module, which builds and server renders load.
+    // Clients that are made at the top of a module, as builds and server rendering load it.
     const fetch = async () => new Response('{}');
     const clients = [createOnce({ fetch }), createOnce({ fetch })];
     await clients[0]?.fetch('https://shop.example/');

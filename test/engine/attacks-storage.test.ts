@@ -77,7 +77,7 @@ describe('A5: a store that cannot be read', () => {
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('if a look says absent, and the write fails, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
+  test('if the store has no record, and fails to write one, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
@@ -183,7 +183,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
+  test('A10: a later page with a longer window does not extend the window that an earlier page stored', async ({ world }) => {
     const first = world.open();
     await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()));
     await world.clock.advance(MINUTE);
@@ -194,7 +194,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async ({ world }) => {
+  test('A10: a request to another origin is another payload, even if the fingerprint hook reads only the body', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => body;
     const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -339,7 +339,7 @@ describe('A28: versions', () => {
     ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
     ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
     ['without a state', (record: object) => ({ ...record, state: undefined })],
-    ['that is no object', () => 7],
+    ['that is not an object', () => 7],
     ['that is null', () => JSON.parse('[null]')],
     ['that is an empty object', () => ({})],
   ] as const)('A28: a record %s is kept, nothing is sent, and only evenIfUnknown makes forget remove it', async ([_, how], { world }) => {

@@ -11,7 +11,7 @@ import { answers, charged, delayed, lost, replays, unreachable } from '../suppor
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
-/** The localStorage of a page, which has its texts as members. */
+/** The localStorage of a page: its entries are also its properties. */
 function pagesLocalStorage(): void {
   const texts: Record<string, string> = Object.create({
     getItem: (key: string) => texts[key] ?? null,
@@ -55,7 +55,7 @@ describe('in localStorage, where records are JSON', () => {
 });
 
 test.for([false, true])(
-  'a store throws something that is no Error, and the effect is unknown; it throws before it was told what to write: %s',
+  'a store throws something that is not an Error, and the effect is unknown; it throws before it was told what to write: %s',
   async (before, { world, tab }) => {
     const broken = (): never => {
       throw 'broken';
@@ -151,7 +151,7 @@ test.for<[string, () => Promise<unknown>, number]>([
   expect(world.server.arrivals).toHaveLength(0);
 });
 
-describe('an offline press took over a key in use, and the stored predecessor of its record was damaged since', () => {
+describe('an offline press took over a key in use; since then, the earlier record inside its record was damaged', () => {
   /** Gives the key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
@@ -223,7 +223,7 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
   ['resumeInBackground', (once) => resumeInBackground(once)],
   ['a log-out', (once) => clear(once)],
   ['a log-in', (once) => move(once, 'guest')],
-])('a store whose scan gives the same page for ever: %s ends, with an error that names the store', async ([what, act], { world, tab }) => {
+])('a store whose scan returns the same page for ever: %s ends, with an error that names the store', async ([what, act], { world, tab }) => {
   await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), charged(lost()));
   world.server.otherwise = replays();
   let scans = 0;
@@ -233,10 +233,13 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
     return 'before' in query ? page : { ...page, next: JSON.stringify(['["pay"', '']) };
   };
   const once = tab.once({ namespace: what === 'a log-in' ? 'ann' : 'guest', store: { ...tab.store, scan } });
-  await expect(world.run(watched(act(once)))).rejects.toThrow('once: scan of the store disk gives one page for ever');
+  await expect(world.run(watched(act(once)))).rejects.toThrow('once: the store disk repeats a page for ever');
 });
 
-test('a store may have taken a record: nothing is told "none", also where the call could have tried again without its request', async ({ world, tab }) => {
+test('a store may have written a record although it rejected: no call is told none, not even one that could store it again without the request', async ({
+  world,
+  tab,
+}) => {
   const inFlight: Stored[] = [];
   let away = true;
   const store: Store = {
@@ -244,7 +247,7 @@ test('a store may have taken a record: nothing is told "none", also where the ca
     update: async (id, change, options) => {
       if (!away) return tab.store.update(id, change, options);
       const { next } = change(undefined, world.clock.now());
-      // The first write waits for a replica, where nobody sees it yet. The store calls the change again, with what is no record.
+      // The first write waits for a replica, so no read sees it yet. Then the store calls the change again, with a value that is not a record.
       if (!inFlight.length) change('could not be looked at', world.clock.now());
       inFlight.push(next as Stored);
       throw Object.assign(new Error('no answer'), { reason: inFlight.length > 1 ? 'blocked' : 'timeout' });

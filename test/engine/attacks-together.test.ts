@@ -94,7 +94,7 @@ describe('A14: another payload does not join', () => {
     const { tab, once } = world.open({ limits: { attempts: 1, attemptMs: 4 * SECOND } });
     world.server.plays(hangs(), hangs());
     let young: Promise<Response> | undefined;
-    // At the moment the first call ends, before the calls that wait for it.
+    // This runs when the first call ends, before the calls that wait for it go on.
     const first = extend(once, {
       onOutcome: () => {
         young = watched(pay(once, { body: OTHER }));
@@ -355,7 +355,7 @@ describe('A32: a tab that dies or hangs', () => {
 
   test('A32: the wait behind a frozen tab is bounded; once it thaws, its 2xx is still given', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)), replays());
-    // `PATIENT`, so that its own timer is not the first thing that happens when it thaws.
+    // `PATIENT`, so that the thawed tab handles its answer before its own time limit.
     const first = pay(one.once, PATIENT);
     await rest();
     one.tab.freeze();

@@ -182,7 +182,7 @@ describe('A39: streams and large bodies', () => {
 
   test.for([
     ['before anything is sent or stored', false, { type: 'unsent', reason: 'unreplayable-body', sent: 'no' }],
-    ['and after an unknown outcome not told as unsent', true, { effect: 'unknown', sent: 'maybe' }],
+    ['and if an earlier outcome was unknown, it is not told as unsent', true, { effect: 'unknown', sent: 'maybe' }],
   ] as const)('A39, A50: a stream that is too long is refused, %s', async ([_, unknown, outcome], { world }) => {
     if (unknown) await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });

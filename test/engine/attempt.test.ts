@@ -126,7 +126,7 @@ describe('the end of an attempt', () => {
     expect(signal?.aborted).toBe(false);
   });
 
-  test('by a broken connection is no answer, with its cause and the status that had arrived', async () => {
+  test('by a broken connection counts as no answer, with its cause and the status that had arrived', async () => {
     const cause = new Error('reset');
     expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'no-answer', cause, status: undefined });
     const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
@@ -230,7 +230,7 @@ describe('the body of an answer', () => {
   });
 
   test.each([{}, { 'content-type': 'text/csv' }, { 'content-type': 'application/json; charset=utf-8' }])(
-    'is kept as bytes if it is no UTF-8: %o',
+    'is kept as bytes if it is not UTF-8: %o',
     async (headers) => {
       const sent = Uint8Array.of(0, 255, 98, 228);
       const { body, text } = await read(sent, headers as Record<string, string>);
@@ -254,11 +254,11 @@ describe('the body of an answer', () => {
     ['after a string that contains the missing bracket', '["}]",1'],
     ['in such a string, after an escaped quote', '["a\\"]'],
     ['in the bytes of a letter', new TextEncoder().encode('["bé').slice(0, -1)],
-  ])('is no answer if it is JSON that was cut %s', async (_, sent) => {
+  ])('counts as no answer if it is JSON that was cut %s', async (_, sent) => {
     await expect(read(sent)).rejects.toThrow('no-answer');
   });
 
-  test('is only the part of a larger buffer that a chunk stands for', async () => {
+  test('is only the part of a larger buffer that a chunk views', async () => {
     const whole = new TextEncoder().encode('xxabcxx');
     const part = new ReadableStream({
       start(controller) {
@@ -292,7 +292,7 @@ describe('the body of an answer', () => {
     expect([body, text]).toEqual([null, '']);
   });
 
-  test('is cut if it still arrives and nobody wants it any more; a body that was kept is not touched', async () => {
+  test('is cancelled if it still arrives when nobody wants it any more; a body that was kept is left alone', async () => {
     for (const [body, cut] of [
       ['x'.repeat(LIMIT + 1), true],
       ['short', false],

@@ -110,7 +110,7 @@ describe('the operation of a page that died', () => {
     expect(await world.run(pending(world.tab().once(all)))).toMatchObject([{ name: NAME, resumable: true }]);
   });
 
-  test('can not be resumed any more once its consent is over, and the screens of the client that finds this out say so', async () => {
+  test('can no longer be resumed once its consent is over; the client that finds this out shows it on its screens', async () => {
     const { world, die, goOn, worker } = scene();
     await die();
     const screen = operation(worker.once, NAME);
@@ -170,7 +170,7 @@ describe('the end of a consent', () => {
     expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
   });
 
-  test('also counts between attempts: none leaves after it', async () => {
+  test('counts between attempts, too: none is sent after it', async () => {
     const { world, die, goOn, inMs } = scene({ limits: { attempts: 1000 } });
     const until = inMs(20 * SECOND);
     await die(until);
@@ -324,7 +324,7 @@ describe('a second call of the name', () => {
 });
 
 describe('resumeInBackground', () => {
-  test('refuses a value that is no client, and unknown options', async () => {
+  test('refuses a value that is not a client, and unknown options', async () => {
     const { page } = scene();
     await expect(resumeInBackground({} as never)).rejects.toThrow(TypeError);
     await expect(resumeInBackground(page.once, { prefix: ['pay'] } as never)).rejects.toThrow('there is no option resumeInBackground.prefix');

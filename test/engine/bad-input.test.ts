@@ -123,6 +123,24 @@ test.each([undefined, null, ''])(
   },
 );
 
+// fetch answers a POST to a data: URL with 200, and fails at the others as if the network were broken: the call ended as done, or as unknown.
+if (!LEAN)
+  test.for(['data:,ok', 'blob:https://shop.example/1', 'about:blank', 'file:///api', 'ftp://shop.example/', 'wss://shop.example/', 'javascript:0'])(
+    'a URL at which no server answers is refused at once: %s',
+    async (url, { world, tab, once }) => {
+      const { error } = await world.end(tab, pay(once, { url }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).toContain(`once: no server answers at a URL of ${url.split(':')[0]}:`);
+      expect([world.server.arrivals, world.records]).toEqual([[], []]);
+    },
+  );
+
+test('once.name, which the lists of operations have, is refused with the name of the option', async ({ world, tab, once }) => {
+  const { error } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: { name: NAME } as never })));
+  expect(String(error)).toBe(says('TypeError: once: there is no option once.name, but once.operation', 'TypeError: once: there is no option once.name'));
+  expect(world.records).toEqual([]);
+});
+
 describe('an option of fetch', () => {
   if (!LEAN)
     test.for<[string, unknown]>([
@@ -144,20 +162,23 @@ describe('an option of fetch', () => {
     { cache: 'only-if-cached', mode: 'same-origin' },
     { dispatcher: {}, next: { tags: [] } },
     { method: 'PATCH' },
-  ])('that fetch takes, or that it does not know, is handed on: %o', async (options, { world, tab, once }) => {
+  ])('that fetch takes, or does not know, is passed on: %o', async (options, { world, tab, once }) => {
     const { outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: NAME, ...options } as never)), answers(201));
     expect(outcome).toMatchObject({ effect: 'done' });
   });
 });
 
-test.for(['GET', 'PUT', 'POST'])('what is no signal is refused in words, also by a %s without a name', async (method, { world }) => {
-  for (const signal of [new AbortController(), 5]) {
-    const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
-    const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
-    expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
-    expect(world.records).toEqual([]);
-  }
-});
+test.for(['GET', 'PUT', 'POST'])(
+  'a signal that is not an AbortSignal is refused, and the error says so, even for a %s without a name',
+  async (method, { world }) => {
+    for (const signal of [new AbortController(), 5]) {
+      const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
+      const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
+      expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
+      expect(world.records).toEqual([]);
+    }
+  },
+);
 
 test.each([null, 5, 'x', ...(LEAN ? [] : [5, 'polling'].map((use) => ({ use, store: memoryStore() })))])(
   'createOnce with every feature refuses what createOnce refuses: %o',
@@ -224,7 +245,7 @@ describe('a call', () => {
   });
 
   test.for([new AbortController(), {}, 5, true, false, 'x'])(
-    'rejects with something that is no signal, such as the controller: %o; nothing is sent or stored',
+    'rejects a signal that is not an AbortSignal, such as the controller: %o; nothing is sent or stored',
     async (signal, { world, tab, once }) => {
       named((await world.end(tab, pay(once, { init: { signal: signal as never } }))).error, 'signal', TypeError);
       expect(world.records).toEqual([]);
@@ -269,7 +290,7 @@ test.for<[string, unknown]>([
   world.server.otherwise = lost();
   const { error } = await world.end(tab, pay(once, { limits: { attempts: 1 }, meta: meta as never }));
   if (error instanceof TypeError) return named(error, 'meta', TypeError);
-  // A store that clones, as IndexedDB does, would refuse anything else, and with it the record.
+  // A store that clones records, such as IndexedDB, would refuse a record with anything else in it.
   expect(structuredClone(world.record()?.meta)).toStrictEqual(JSON.parse(JSON.stringify(meta)));
 });
 
@@ -287,7 +308,7 @@ describe('keys', () => {
     }
   });
 
-  test.for([5, null, undefined, {}, ['k']])('a strategy that gives %j is refused', async (said, { world, tab, once }) => {
+  test.for([5, null, undefined, {}, ['k']])('a key from a strategy that returns %j is refused', async (said, { world, tab, once }) => {
     named((await world.end(tab, pay(once, { key: (() => said) as never }))).error, 'key', TypeError);
     expect(world.records).toEqual([]);
   });
@@ -310,7 +331,7 @@ describe('keys', () => {
     ['the function that makes one', generic],
     ['an empty object', {}],
     ['null', null],
-  ])('a dialect function that gives %s is refused, and a stored request is not sent', async ([, said], { world }) => {
+  ])('a dialect function that returns %s is refused, and a stored request is not sent', async ([, said], { world }) => {
     let gives: unknown = GENERIC;
     const options = { namespace: 'ann', keep: { request: true }, dialect: () => gives as never };
     const { tab, once } = world.open(options);
@@ -322,7 +343,7 @@ describe('keys', () => {
   });
 
   if (!LEAN)
-    test('a value that is no dialect is refused with what is allowed', () => {
+    test('a value that is not a dialect is refused, and the error lists what is allowed', () => {
       const { tab } = newWorld().open();
       expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(
         `once: dialect must be 'none' or a dialect, such as stripe of 'oncefetch/dialects', got "stripe"`,
@@ -398,7 +419,7 @@ describe('requests that no attempt could send', () => {
     ['a circular object', () => circular],
     ['a bigint', () => ({ amount: 1n })],
     ['an error of its own', () => JSON.parse('{')],
-  ] as const)('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
+  ] as const)('a fingerprint hook that returns %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
     const { error } = await world.end(tab, pay(once, { fingerprint }));
     expect(error).toBeInstanceOf(Error);
     if (error instanceof TypeError) expect(error.message).toContain('fingerprint');
@@ -426,3 +447,14 @@ describe('hooks that misbehave after a charge', () => {
     },
   );
 });
+
+// As Prototype.js 1.6 has it. A name was written, but not read back: `pending` and the outcome told of an operation without a name.
+if (!LEAN)
+  test('an Array.prototype.toJSON that returns text is refused by createOnce while developing', () => {
+    Object.defineProperty(Array.prototype, 'toJSON', { configurable: true, value: () => '["pay"]' });
+    try {
+      expect(() => createOnce()).toThrow(/^once: Array\.prototype\.toJSON changes what JSON\.stringify writes/);
+    } finally {
+      Reflect.deleteProperty(Array.prototype, 'toJSON');
+    }
+  });

@@ -53,13 +53,13 @@ function expected({
     case 'settled':
       return repeat === 'always' || (repeat === 'if-changed' && !same) ? 'new key' : 'ERR_ONCE_ALREADY_SETTLED';
     case 'retired':
-      // A key that is not random stays if no server holds an effect under it: after a loss of the storage, the key that is made again is then the one
-      // that took effect.
+      // A key that is not random stays in use if no server holds an effect under it. Then a call that derives the key again after a loss of the storage
+      // arrives at the key that took effect.
       return key === 'random' ? 'new key' : 'same key';
   }
 }
 
-/** Brings the state about, and gives the stored key. */
+/** Leaves a record in this state, and returns its key. */
 async function bring(world: World, state: State, options: OperationOptions) {
   const { tab, once } = world.open();
   if (state === 'clean') {
@@ -70,7 +70,7 @@ async function bring(world: World, state: State, options: OperationOptions) {
   } else if (state !== 'none') {
     world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));
     await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));
-    // By hand, because a refusal alone does not retire a record whose key is not random.
+    // Settled by hand, because a refusal alone does not retire a record whose key is not random.
     if (state === 'retired') await world.run(settle(once, NAME, 'none'));
     if (state === 'past the window') await world.clock.advance(24 * HOUR);
   }
@@ -144,7 +144,7 @@ describe('a literal key after a refusal', () => {
     expect(await world.end(tab, pay(once, { key: 'mine' }))).toMatchObject({ status: 201, outcome: { key: 'mine' } });
   });
 
-  test('is burnt if the refusal was sticky, also after a reload; another literal key is not', async ({ world, tab, once }) => {
+  test('is burnt if the refusal was sticky, even after a reload; another literal key is not', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }), answers(201));
     expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ type: 'rejected', replayed: true });
     const next = tab.reload();

@@ -29,7 +29,7 @@ test.each(bodyCases)('$kind', async ({ make, bytes, fingerprint }) => {
   expect(fingerprint).toBe(sha256(`POST\n${ADDRESS}\n${bytes}`));
 });
 
-describe('a body whose file can not be read any more', () => {
+describe('a body whose file can no longer be read', () => {
   const dialect = defineDialect({ name: 'mine', place: inBody('key') });
 
   /** Pays with a file of which only the first `readings` reads come to an end. Counts the reads. */

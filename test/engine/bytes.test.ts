@@ -32,7 +32,7 @@ test('an answer is read even if the `finally` of a Promise calls whatever it is 
   expect(await answer.json()).toEqual({ id: 'ch_1' });
 });
 
-test('the next caller gets the bytes of an answer that has no type and is no UTF-8, from memory and from the store', async () => {
+test('the next caller gets the bytes of an answer that has no type and is not UTF-8, from memory and from the store', async () => {
   const sent = Uint8Array.of(37, 80, 68, 70, 0, 255, 228);
   const store = memoryStore();
   const client = () =>
@@ -49,7 +49,7 @@ test.each(LEAN ? ['with'] : ['with', 'without'])('control characters are decoded
   expect(textOf(new TextEncoder().encode('a\n\u0001b'))).toBe('a\n\u0001b');
 });
 
-test.each(LEAN ? ['with'] : ['with', 'without'])('bytes that are no UTF-8 become text %s a TextDecoder, too', (how) => {
+test.each(LEAN ? ['with'] : ['with', 'without'])('bytes that are not UTF-8 become text %s a TextDecoder, too', (how) => {
   if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
   expect(textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]))).toBe(how === 'with' ? '{\uFFFD}' : '{é}');
 });

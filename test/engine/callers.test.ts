@@ -1,5 +1,5 @@
 /**
- * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, and whenever and however the caller
+ * Goal: every caller of one operation gets its own end, whatever the effect throws or returns, and whenever and however the caller
  * came or left. Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watch
 
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
-describe('what a function given to run throws or gives', () => {
+describe('what a function given to run throws or returns', () => {
   test.for(['declined', null, undefined, 5])('reaches every caller: %j', async (thing, { world, once }) => {
     const thrown = () => Promise.reject(thing);
     const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
@@ -151,7 +151,7 @@ describe('an operation in flight', () => {
     await expect(flight.join(caller)).rejects.toBe(broken);
   });
 
-  test('that only held its place releases the calls that wait for it', async () => {
+  test('that lands without a result releases the calls that wait for it', async () => {
     const { own, flight } = fly();
     flight.land();
     expect(await flight.fingerprint).toBeUndefined();
@@ -202,8 +202,8 @@ async function fileChangedSince(): Promise<Blob> {
   return blob;
 }
 
-describe('a body that can not be read', () => {
-  test('is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
+describe('a body', () => {
+  test('that cannot be read is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
@@ -211,7 +211,7 @@ describe('a body that can not be read', () => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
-    // A record is stored, so nobody is told that there is none, or to forget it.
+    // A record is stored, so the explanation does not advise to forget the operation.
     expect(explain(again.outcome as Outcome)).toMatchObject({
       summary: expect.stringMatching(/no body that can be sent/),
       next: expect.not.stringMatching(/forget/),
@@ -228,13 +228,13 @@ describe('a body that can not be read', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('is not told as unsent if the store could not be read', async ({ world, tab, once }) => {
+  test('that is wrong is not told as unsent if the store could not be read', async ({ world, tab, once }) => {
     tab.faults.next('look-fails');
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', reason: 'store', sent: 'maybe' } });
   });
 
-  test('because it does not end is given up with the call', async ({ world }) => {
+  test('that never ends is given up when the time of the call is over', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND } });
     const at = world.clock.now();
     const endless = new ReadableStream({});
@@ -243,7 +243,7 @@ describe('a body that can not be read', () => {
     expect(world.clock.now() - at).toBe(SECOND);
   });
 
-  test('or fingerprinted in time is given up, too', async ({ world }) => {
+  test('whose fingerprint is never ready is given up at that time, too', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND }, fingerprint: () => new Promise(() => {}) });
     const at = world.clock.now();
     expect((await world.end(tab, pay(once))).error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('fingerprint') });
@@ -261,7 +261,7 @@ describe('a call', () => {
     await world.end(tab, first);
   });
 
-  test('whose record can not be begun releases its lock', async ({ world }) => {
+  test('whose record cannot be claimed releases its lock', async ({ world }) => {
     const dying = world.open();
     await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }), charged(lost()));
     dying.tab.kill();
@@ -272,8 +272,8 @@ describe('a call', () => {
   });
 });
 
-describe('a namespace', () => {
-  test('and a name have the same ids in every release: with other ids, no earlier record would be found', async () => {
+describe('the ids of a record', () => {
+  test('are the same in every release: with other ids, no earlier record would be found', async () => {
     for (const [options, own, operation] of [
       [{}, '', '["pay","c1"]'],
       [{ namespace: 'ann' }, 'ann', '["pay","c1"]'],
@@ -316,7 +316,7 @@ describe('an answer whose body still arrives, and its readers', () => {
     expect(sent()?.reason).toBe('second');
   });
 
-  test('a caller that came too late for a copy is no reader', async () => {
+  test('a caller that came too late for a copy does not count as a reader', async () => {
     const flight = new InFlightOperation({ registry: registry() }, 'late' as OperationKey);
     const caller = { joined: false, request: undefined, onOutcome: undefined, left: LEFT };
     const controller = new AbortController();

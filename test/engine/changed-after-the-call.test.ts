@@ -3,7 +3,10 @@
  * no effect. Method: one object is used for several calls, and changed right after each of them.
  */
 import { describe, expect } from 'vitest';
-import { derived } from '../../src/entries/index.js';
+import { derived, retrying } from '../../src/entries/index.js';
+import { createOn } from '../../src/once.js';
+import { resolveUrl } from '../../src/platform/shared.js';
+import type { Platform } from '../../src/ports.js';
 import { answers, lost, textOf } from '../support/server.js';
 import { rest, test, URL_, watched } from '../support/world.js';
 
@@ -119,6 +122,26 @@ test.for<[string, () => { address: string | URL; init: RequestInit }]>([
   expect(await world.end(tab, call)).toMatchObject({ status: 200 });
   expect(sent).toEqual(Array(2).fill(`GET ${URL_}?page=1 1 undefined`));
 });
+
+test.for(['/shop/', '/shop/orders/7/'])(
+  'a relative address of a PUT without a name: while it waits for its next attempt, the page changes to %s; it goes to the place that it had at the call',
+  async (later, { world, tab }) => {
+    const sent: string[] = [];
+    let page = 'https://shop.example/shop/';
+    // As the fetch of a page does: a router changes the page's address without loading another page.
+    const fetch = async (url: string | URL | Request) => {
+      sent.push(new URL(String(url), page).href);
+      return new Response('', { status: sent.length === 1 ? 503 : 200 });
+    };
+    const platform: Platform = { ...tab.platform, resolve: (url, base) => resolveUrl(url, base ?? page) };
+    const once = tab.in(() => createOn(platform, { store: tab.store, use: [retrying()], fetch }));
+    const call = watched(once.fetch('address', { method: 'PUT', body: 'x' }));
+    await rest();
+    page = `https://shop.example${later}`;
+    expect(await world.end(tab, call)).toMatchObject({ status: 200 });
+    expect(sent).toEqual(Array(2).fill('https://shop.example/shop/address'));
+  },
+);
 
 function formOf(text: string): FormData {
   const form = new FormData();

@@ -152,7 +152,7 @@ describe('a store that chooses among several', () => {
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
   });
 
-  test('and cannot choose yet ends the call before anything is decided', async ({ world, tab }) => {
+  test('but cannot choose yet ends the call before anything is decided', async ({ world, tab }) => {
     const trouble = new Error('connection lost');
     let asked = 0;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => (asked++ === 0 ? Promise.reject(trouble) : true) }]) });

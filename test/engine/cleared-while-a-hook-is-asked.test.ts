@@ -78,7 +78,7 @@ test('an answer of `reconcile` does not count if another client of the page has 
   expect(world.record(NAME)?.state).toBe('pending');
 });
 
-test('an answer that arrives after a log-out is given to no later call, also if the operation is settled by hand', async ({ world, tab }) => {
+test('an answer that arrives after a log-out is given to no later call, even if the operation is settled by hand', async ({ world, tab }) => {
   const once = tab.once(ANN);
   const call = pay(once);
   world.server.plays(delayed(SECOND, answers(201, { secret: 'of the session before' })));

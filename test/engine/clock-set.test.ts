@@ -116,7 +116,7 @@ test('a tab that was open all the time relies on the first decline of a page tha
 describe("if the store is a server, its clock counts, and a machine's does not", () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
-  test('a machine whose clock was an hour slow at the first decline gives no early proof', async ({ world }) => {
+  test('a machine whose clock was an hour slow at the first decline does not lead to an early proof', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
     await world.end(tab, pay(once), lost());
     world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
@@ -162,7 +162,7 @@ describe('a log-out in another tab during a slow hook, and a clock that is set b
   });
 });
 
-test('settle as none is refused if its tab hung while another tab sent and the clock was set back: it knows nothing of what was sent', async () => {
+test('settle as none is refused in a tab that hung while another tab sent and the clock was set back: it cannot know what was sent', async () => {
   const world = newWorld();
   const [app, other] = [world.open(), world.open(ONE)];
   await world.end(other.tab, pay(other.once), lost());
@@ -195,7 +195,7 @@ describe('a server', () => {
   });
 });
 
-test('a clock is even until somebody sets it, and less than a second of drift is no jump', async () => {
+test('a clock counts as even until somebody sets it; a drift of less than a second does not count as that', async () => {
   const clock = virtualClock();
   expect(steadyForMs(clock)).toBe(0);
   await clock.advance(MINUTE);

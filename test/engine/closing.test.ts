@@ -83,7 +83,7 @@ describe('a client that was extended', () => {
     expect([world.clock.now() - at, closed]).toEqual([0, ['parent']]);
   });
 
-  test('does not stay in memory when the app forgets it, however many there are', async () => {
+  test('does not stay in memory once the app has dropped it, however many there are', async () => {
     const { parent } = scene();
     const first = new WeakRef(extend(parent, {}));
     const collect = globalThis.gc ?? (await forcedCollection());
@@ -103,7 +103,7 @@ async function forcedCollection(): Promise<() => void> {
   return runInNewContext('gc') as () => void;
 }
 
-// The stored record may be lost, and a key that is not random would be made again.
+// The stored record may be lost; then a call would make the same key again if it is not random.
 test.each([
   ['a random key', 'none', undefined, {}],
   ['a derived key', 'unknown', derived, {}],

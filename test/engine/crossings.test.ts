@@ -114,7 +114,7 @@ describe('another context settles the operation with an earlier payload while th
     else expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
-  test('and its record lists no payload, because nothing tells which one took effect: with repeat if-changed, the present payload is sent', async ({
+  test('with repeat if-changed, the present payload is sent if the settled record lists no payload, because nobody knows which one took effect', async ({
     world,
   }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
@@ -348,7 +348,7 @@ describe('repeat if-changed: a payload that was only ever refused', () => {
   });
 });
 
-describe('a press waits for another tab, its record goes meanwhile, and its client is closed', () => {
+describe('a press waits for another tab; meanwhile its record disappears, and its client is closed', () => {
   const ways: Readonly<Record<string, (of: { readonly ann: Once; readonly guest: Once }) => Promise<unknown>>> = {
     'moved by a log-in': ({ ann }) => move(ann, 'guest'),
     'cleared by a log-out': ({ guest }) => clear(guest),

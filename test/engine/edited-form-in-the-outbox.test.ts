@@ -1,6 +1,6 @@
 /**
- * Goal: an edited form that waits in the outbox for the work of the form before is sent once, and nobody is told that it is done before. Method: the edited
- * form is pressed with a consent while that work goes on, and meets another origin, a second tab, another user and a full store.
+ * Goal: an edited form that waits in the outbox until the work of the first form has ended is sent once, and nobody is told earlier that it is done. Method:
+ * the edited form is pressed with a consent while that work goes on, and meets another origin, a second tab, another user and a full store.
  */
 import { expect, test } from 'vitest';
 import { clear, type Once, resumeInBackground } from '../../src/entries/index.js';
@@ -98,7 +98,7 @@ const CROSSINGS: Readonly<Record<string, readonly [between: (scene: Scene) => Pr
       who.user = 'ann';
       expect(await inBackground(world, once)).toEqual({ open: 0 });
     },
-    // Its own bytes are all that the page has left, and the server has others under the key.
+    // The log-out took the link and the consent. The page only has the edited bytes, and the server has the first ones under the key.
     { effect: 'unknown', reason: 'mismatch' },
     [CART],
   ],

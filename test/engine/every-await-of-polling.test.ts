@@ -8,7 +8,7 @@ import { clear, close, move, type OnceOptions, pending, resumeOne, settle } from
 import { type Arrival, lost, type ScriptedServer, textOf } from '../support/server.js';
 import { CART, type End, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
 
-/** Who is here. */
+/** The user who is logged in. */
 let user = 'guest';
 const OPTIONS: OnceOptions = { namespace: () => user, accepted: 'poll', keep: { request: true }, limits: { inProgressMs: 20 * SECOND, totalMs: MINUTE } };
 const AWAITS_MAX = 80;
@@ -116,9 +116,9 @@ const HAPPENINGS: Record<string, Play> = {
     });
     const end = await world.end(tab, pay(once));
     await world.run(Promise.all(moved));
-    // Until the guest's attempt has surely ended, no refusal of what was moved is stored.
+    // The client stores no refusal of a moved operation until the guest's attempt must have ended.
     await world.clock.advance(MINUTE);
-    // What the guest has done stays with the guest: the app shows that.
+    // A settled operation stays with the guest, so the customer goes back to the guest's page.
     if (world.record(NAME)?.state === 'settled') user = 'guest';
     return end;
   },
@@ -192,7 +192,10 @@ describe.each([
 });
 
 const EDITED = { ...CART, amount: 20 };
-/** A log-out takes the link and the first form, so that the server's refusal of the edited one leaves it open. With `always` a second press means a second effect. */
+/**
+ * Left out are a log-out, after which the link and the first form are gone, so that the server's refusal of the edited form leaves the outcome unknown,
+ * and, with `always`, whatever presses twice, because a second press means a second effect.
+ */
 const NOT_EDITED: Readonly<Record<string, readonly string[]>> = {
   never: ['logs out'],
   'if-changed': ['logs out'],

@@ -72,8 +72,8 @@ class SlowBlob extends Blob {
 
 const HANGS: Record<string, Hang> = {
   reconcile: { client: { reconcile: never }, script: [charged(lost()), answers(401)] },
-  'the body of what reconcile gave': { client: { reconcile: async () => new Response(endless()) }, script: [charged(lost()), answers(401)] },
-  'reconcile, asked about an expired key': {
+  'the body of a Response that reconcile returned': { client: { reconcile: async () => new Response(endless()) }, script: [charged(lost()), answers(401)] },
+  'reconcile, when it is asked about an expired key': {
     client: { reconcile: never, limits: { totalMs: TOTAL, keyWindowMs: 2 * ATTEMPT } },
     before: async (_, world) => {
       const first = world.open();
@@ -92,11 +92,11 @@ const HANGS: Record<string, Hang> = {
   },
   'a fingerprint hook of a run': { act: (once, signal) => run(once, NAME, () => 1, { fingerprint: never, ...(signal && { signal }) }) },
   'a headers hook': { client: { headers: never } },
-  'a headers hook, before a poll': {
+  'a headers hook before a poll': {
     client: { accepted: 'poll', headers: ({ method }) => (method === 'GET' ? never() : {}) },
     script: [ACCEPTED],
   },
-  'a headers hook, to ask for an answer again': {
+  'a headers hook before a request that asks for an answer again': {
     client: {
       headers: ({ attempt, resumed }) => (resumed && attempt ? never() : {}),
       dialect: defineDialect({ name: 'replays', place: inBody('key'), replays: true }),
@@ -110,7 +110,7 @@ const HANGS: Record<string, Hang> = {
   },
   "the request's body": { act: streaming(true) },
   'the body of a request without a name': { act: streaming(false) },
-  'the body of a request, read to put the key into it': {
+  'the read of a request body into which the key must be put': {
     client: { dialect: defineDialect({ name: 'inside', place: inBody('key') }) },
     act: (once, signal, options) =>
       once.fetch(URL_, {
@@ -121,15 +121,15 @@ const HANGS: Record<string, Hang> = {
         once: { ...options, operation: NAME },
       }),
   },
-  'a transport that does not hear of aborts': { script: [charged(deaf())], closing: ATTEMPT },
+  'an attempt on a transport that ignores aborts': { script: [charged(deaf())], closing: ATTEMPT },
   "the answer's body": { script: [charged(stalls(201))], closing: ATTEMPT },
   'the answer to a poll': { client: { accepted: 'poll' }, script: [ACCEPTED, deaf()], closing: ATTEMPT },
-  'a function that is run': { act: running(never), closing: ATTEMPT },
-  'the body of a Response that a run gave': { act: running(() => new Response(endless())), closing: ATTEMPT },
-  'the schema of a result': { act: running(() => 1, { '~standard': { version: 1, vendor: 'test', validate: never } }) },
+  'a function given to run': { act: running(never), closing: ATTEMPT },
+  'the body of a Response that the function of a run returned': { act: running(() => new Response(endless())), closing: ATTEMPT },
+  'the validation of a result': { act: running(() => 1, { '~standard': { version: 1, vendor: 'test', validate: never } }) },
   'work in progress': { before: (_, world) => (world.server.otherwise = answers(409)) },
-  'a server that is down': { before: (_, world) => (world.server.otherwise = answers(503)), client: { limits: { totalMs: TOTAL, attempts: 999 } } },
-  'a lock that another tab holds': {
+  'an outage of the server': { before: (_, world) => (world.server.otherwise = answers(503)), client: { limits: { totalMs: TOTAL, attempts: 999 } } },
+  'the wait for a lock that another tab holds': {
     before: async (_, world) => {
       const other = world.open();
       world.server.otherwise = deaf();
@@ -138,15 +138,15 @@ const HANGS: Record<string, Hang> = {
       other.tab.freeze();
     },
   },
-  // Its answer decides whether nothing was sent, so it is waited for a moment longer.
-  'a lock manager': { before: lockless({ acquire: never }), closing: SECOND },
-  'a lock manager, asked to wait': {
+  // The call waits a moment longer, because only with this answer can it say that nothing was sent.
+  'the request for a lock': { before: lockless({ acquire: never }), closing: SECOND },
+  'the wait of the lock manager for a lock': {
     before: (tab, world) => {
       world.server.otherwise = deaf();
       return lockless({ acquire: (_, signal) => (signal ? never() : Promise.resolve(undefined)) })(tab);
     },
   },
-  'a lease that another process holds': {
+  'the wait for a lease that another process holds': {
     of: { locks: false },
     before: async (_, world) => {
       const other = world.open({}, { locks: false });
@@ -156,14 +156,14 @@ const HANGS: Record<string, Hang> = {
       other.tab.freeze();
     },
   },
-  'a store that is to begin': { before: (tab) => tab.faults.rate('hang', 1), closing: 2 * STORE, grace: GRACE },
-  'a store that is to be looked at before the next attempt': {
+  'the first call to the store': { before: (tab) => tab.faults.rate('hang', 1), closing: 2 * STORE, grace: GRACE },
+  'the read of the store before the next attempt': {
     script: [charged(during(hangStore, lost()))],
     closing: 2 * STORE,
     grace: GRACE,
   },
-  'a store that is to settle': { script: [during(hangStore, answers(201))], closing: STORE, grace: GRACE },
-  'a store that is to be searched for a call without a name': { before: (tab) => tab.faults.rate('hang', 1), act: unnamed, closing: 2 * STORE, grace: GRACE },
+  'the write of the end': { script: [during(hangStore, answers(201))], closing: STORE, grace: GRACE },
+  'the search of the store for a lost call without a name': { before: (tab) => tab.faults.rate('hang', 1), act: unnamed, closing: 2 * STORE, grace: GRACE },
   'the body of another call of the name': {
     act: (once, signal, options) => {
       void watched(
@@ -173,7 +173,7 @@ const HANGS: Record<string, Hang> = {
     },
     closing: 1,
   },
-  'another payload of the name': {
+  'a call of the same name with another payload': {
     script: [charged(deaf())],
     act: (once, signal, options) => {
       void pay(once, { body: { other: 1 }, limits: { totalMs: 60 * SECOND } });
@@ -207,8 +207,8 @@ function begin({ act, call = {} }: Hang, { world, once }: { world: World; once: 
 /** Operations in flight in this tab. */
 const flights = (tab: Tab): number => tab.in(() => registry().flights.size);
 
-describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
-  test('lets the call end with limits.totalMs', async () => {
+describe.each(Object.entries(HANGS))('%s never ends', (_, hang) => {
+  test('the call ends within limits.totalMs', async () => {
     const scene = await open(hang);
     const ended = begin(hang, scene);
     await scene.world.clock.advance(TOTAL + (hang.grace ?? 0));
@@ -216,7 +216,7 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     expect(ended.after).toBeLessThanOrEqual(TOTAL + (hang.grace ?? 0));
   });
 
-  test('lets the call end with close()', async () => {
+  test('the call ends with close()', async () => {
     const long = { ...hang, client: { ...hang.client, limits: { ...hang.client?.limits, totalMs: 100 * SECOND, attempts: 999 } } };
     const scene = await open(long);
     const { world, once } = scene;
@@ -232,7 +232,7 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     expect(ended.after).toBeLessThanOrEqual(SECOND + (hang.closing ?? 0));
   });
 
-  test('lets the call end with its caller’s abort, and the next press need not wait for it', async () => {
+  test('the call ends with its caller’s abort, and the next press does not wait for it', async () => {
     const long = { ...hang, client: { ...hang.client, limits: { ...hang.client?.limits, totalMs: 100 * SECOND, attempts: 999 } } };
     const scene = await open(long);
     const { world, tab } = scene;

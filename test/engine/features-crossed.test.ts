@@ -27,7 +27,7 @@ describe('run, with a dialect that replays', () => {
 });
 
 describe('run', () => {
-  test("with accepted: 'settle' takes a 202 as the answer, also after a lost one", async ({ world }) => {
+  test("with accepted: 'settle' takes a 202 as the answer, even after a lost one", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     const effect = vi.fn(async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -43,7 +43,7 @@ describe('run', () => {
     const verdict = (async () => Promise.reject(broken)) as never;
     const end = await world.end(tab, watched(runOnce(once, NAME, async () => 1, { verdict })) as Promise<never>);
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
-    // That the verdict gives a promise is reported, too.
+    // That the verdict returned a promise is reported, too.
     expect(tab.reported).toEqual([expect.any(TypeError), broken]);
   });
 });
@@ -83,7 +83,7 @@ describe("accepted: 'poll'", () => {
     expect(await (await world.end(tab, pay(once))).response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test("and an edited form: if the earlier payload's work fails, the edited one goes on under a new key", async ({ world }) => {
+  test("lets an edited form go on under a new key if the earlier payload's work fails", async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(idle(answers(202, '', ACCEPTED)));
     world.server.otherwise = idle(answers(202, { state: 'running' }));
@@ -118,7 +118,7 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
     async (after, { world }) => {
       const { next, again } = await pressed(world, after, 'if-changed');
       const sent = world.record()?.payloads;
-      // If the page died here, a press of the earlier payload would have to find that it is done.
+      // The record keeps the earlier operation: if the page died here, a press of the earlier payload would find that it is done.
       const found = during(() => expect(world.record()?.previous).toMatchObject({ state: 'settled', payloads: sent }), answers(201, { of: EDITED.amount }));
       world.server.plays(idle(answers(200, { state: 'completed', of: CART.amount })), found);
       const end = await world.end(next, pay(again, { body: EDITED }));
@@ -180,7 +180,7 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     return { next, again, told };
   };
 
-  test.for(['resume', 'resumeInBackground'])('%s does not tell it as done, and the next press sends it', async (by, { world }) => {
+  test.for(['resume', 'resumeInBackground'])('%s does not tell the edited form as done, and the next press sends it', async (by, { world }) => {
     const keeps = { keep: { request: true }, ...(by === 'resume' ? {} : { background: { untilMs: world.clock.now() + 60 * MINUTE } }) };
     const { next, again, told } = await reloadedMeanwhile(world, keeps, { ...keeps, body: EDITED });
     await world.run<unknown>(by === 'resume' ? resumed(again) : resumeInBackground(again));
@@ -193,7 +193,7 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     ['both forms are stored with a consent', true, true],
     ['only the edited form is stored', false, true],
     ['the edited form differs in its file', true, true, new Uint8Array([1, 2])],
-  ] as const)('resumeInBackground does not tell it as done where %s', async ([_, first, edited, bytes], { world }) => {
+  ] as const)('resumeInBackground does not tell the edited form as done if %s', async ([_, first, edited, bytes], { world }) => {
     const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
     const body = bytes ? { init: { body: bytes } } : { body: EDITED };
     const { next, again, told } = await reloadedMeanwhile(world, first ? consent : {}, { ...(edited && consent), ...body });
@@ -206,7 +206,7 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     ['a log-out', clear, undefined],
     ['settle', (once) => settle(once, NAME, 'done'), 'ERR_ONCE_BUSY'],
     ['forget', (once) => forget(once, NAME, { evenIfUnknown: true }), 'ERR_ONCE_BUSY'],
-  ])('nor in the middle of %s in another tab', async ([_, act, code], { world }) => {
+  ])('resumeInBackground does not tell the edited form as done in the middle of %s in another tab', async ([_, act, code], { world }) => {
     const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
     const { tab, once } = world.open(options);
     world.server.plays(charged(answers(202, '', ACCEPTED)));
@@ -240,7 +240,7 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     expect(told).toMatchObject([{ type: 'fresh', effect: 'done', certain: true }]);
   });
 
-  test('a press of the form before gets the end of its own work', async ({ world }) => {
+  test('a press of the first form gets the end of its own work', async ({ world }) => {
     const keeps = { keep: { request: true } };
     const { next, again } = await reloadedMeanwhile(world, keeps, { ...keeps, body: EDITED });
     expect(await world.end(next, pay(again, keeps))).toMatchObject({ status: 200, code: undefined, outcome: { effect: 'done' } });

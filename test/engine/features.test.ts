@@ -45,7 +45,7 @@ describe('polling', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('of an earlier page: a link that this page cannot poll leaves the operation open, and nothing is sent twice', async ({ world }) => {
+  test('was used by an earlier page: a link that this page cannot poll leaves the operation open, and nothing is sent twice', async ({ world }) => {
     const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
     await world.end(first.tab, pay(first.once), ACCEPTED, answers(200, { status: 'running' }));
     expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1' });
@@ -147,7 +147,7 @@ test.for<[option: string, feature: string, keep: Keep]>([
 describe('requests', () => {
   const KEPT = { keep: { request: true } } as const;
 
-  test('of an earlier page: without it, a stored request is not sent by itself, and stays for a page that has the feature', async ({ world }) => {
+  test('was used by an earlier page: without it, a stored request is not sent by itself, and stays for a page that has the feature', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, ...ONE, namespace: 'ann' });
@@ -161,7 +161,9 @@ describe('requests', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('of an earlier page: without it, a changed payload that the server refuses is unknown; a page with it finds the earlier end', async ({ world }) => {
+  test('was used by an earlier page: without it, a changed payload that the server refuses is unknown; a page with it finds the earlier end', async ({
+    world,
+  }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, namespace: 'ann' });
@@ -241,7 +243,7 @@ describe('hooks', () => {
     expect([runs, world.record()]).toEqual([0, undefined]);
   });
 
-  test('are not needed for a key or a dialect that is no function', async ({ world }) => {
+  test('are not needed for a key or a dialect that is not a function', async ({ world }) => {
     const { tab, once } = world.open({ ...BARE, dialect: 'none' });
     expect(await world.end(tab, pay(once, { key: 'k-1' }), answers(201))).toMatchObject({ status: 201 });
   });
@@ -250,7 +252,7 @@ describe('hooks', () => {
 describe('answers', () => {
   const KEPT = { keep: { response: 'disk' } } as const;
 
-  test('of an earlier page: without it, a call of a settled operation says so; with it, the call gets the stored answer', async ({ world }) => {
+  test('was used by an earlier page: without it, a call of a settled operation says so; with it, the call gets the stored answer', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...KEPT });
     await world.end(first.tab, pay(first.once), answers(201, { id: 'pay_1' }));
     const bare = world.open({ ...BARE, namespace: 'ann' });
@@ -287,7 +289,7 @@ describe('unnamed', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('is not needed for a call that has a name, is no POST, or is to be plain', async ({ world }) => {
+  test('is not needed for a call that has a name, is not a POST, or has once: false', async ({ world }) => {
     const names: OnceOptions['operation'] = ({ url }) => (url.endsWith('/plain') ? false : NAME);
     const plain: string[] = [];
     const fetch = async (input: unknown) => new Response(String(plain.push(String(input))));
@@ -301,7 +303,7 @@ describe('unnamed', () => {
     expect(plain).toEqual([URL_, `${URL_}/plain`, URL_]);
   });
 
-  test('of an earlier page: an operation that was left open is listed without it, and goes on with it', async ({ world }) => {
+  test('was used by an earlier page: an operation that was left open is listed without it, and goes on with it', async ({ world }) => {
     const first = world.open({ use: [unnamed()], limits: { attempts: 1 } });
     await world.end(first.tab, post(first.once), lost());
     const bare = world.open(BARE);
@@ -328,7 +330,7 @@ if (!LEAN)
     ['use[0]', 'must be a feature, such as polling(), got function', [polling]],
     ['use[1]', 'must be a feature, such as polling(), got undefined', [polling(), undefined]],
     ['use', 'must be an array, got object', polling()],
-  ])('a value that is no feature is refused, and %s is named', (where, text, use) => {
+  ])('a value that is not a feature is refused, and the error names %s', (where, text, use) => {
     expect(() => newWorld().open({ use: use as never })).toThrow(TypeError);
     expect(() => newWorld().open({ use: use as never })).toThrow(`once: ${where} ${text}`);
   });

@@ -72,7 +72,7 @@ describe('a stored answer', () => {
 });
 
 describe('the copy of an answer', () => {
-  test('is made of what was kept, or of the answer while that is unread', async () => {
+  test('is made of the kept body, or of the answer itself while nobody has read it', async () => {
     expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
     const response = new Response('long');
     const result = resultOf({ response, text: '' });
@@ -248,7 +248,7 @@ describe('a key without a place', () => {
 });
 
 describe('an answer', () => {
-  test('of which only the status line came shows that the server got the request', async ({ world, tab, once }) => {
+  test('of which only the status line arrived shows that the server got the request', async ({ world, tab, once }) => {
     world.server.plays(charged(() => new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut')) }), { status: 201 })));
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', sent: 'yes' });
     world.server.plays(charged(lost()));
@@ -294,7 +294,7 @@ test('a Request in the place of the init is sent as it is, not as a GET without 
   expect([arrival.method, await textOf(arrival), arrival.headers.get('x-a'), outcome?.effect]).toEqual(['POST', '{"amount":10}', 'b', 'done']);
 });
 
-/** As node-fetch's: its body is a stream of Node, and a copy stops after 128 kB unless the original is read as well. */
+/** Like an answer of node-fetch: its body is a stream of Node, and a copy stops after 128 kB unless the original is read as well. */
 class PipedResponse extends Response {
   override get body(): never {
     return { pipe: () => {} } as never;

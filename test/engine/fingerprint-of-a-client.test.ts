@@ -68,12 +68,12 @@ describe('a client with canonicalJson sends', () => {
 });
 
 test.each([[new TextEncoder().encode('a').buffer], [new FormData()], [new Map()], [() => 'a'], [1n]])(
-  'a run whose fingerprint is no JSON, %o, is refused: another payload would get the answer of the first',
+  'a run whose fingerprint is not JSON, %o, is refused: another payload would get the answer of the first',
   async (said) => {
     const world = newWorld();
     const { once } = world.open();
     const [end] = await world.run(Promise.allSettled([run(once, NAME, () => 1, { fingerprint: () => said })]));
-    expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must give JSON, got ${typeof said}`) });
+    expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must return JSON, got ${typeof said}`) });
   },
 );
 
@@ -100,7 +100,7 @@ describe('JSON counts by its content', () => {
 });
 
 test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
-  'a body that calls itself %s and is no JSON is a TypeError, and nothing is sent',
+  'a body that is labelled %s but is not JSON is a TypeError, and nothing is sent',
   async (type) => {
     const { world, call } = open();
     const { error } = await call({ body: '{"a":', headers: { 'content-type': type } });

@@ -84,7 +84,7 @@ describe('an end without effect', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('is told as unknown if it can not be stored', async ({ world, tab, once }) => {
+  test('is told as unknown if it cannot be stored', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
     const end = await world.end(tab, pay(once, ONE));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
@@ -92,7 +92,7 @@ describe('an end without effect', () => {
   });
 });
 
-test('a refusal by a function given to run that can not be stored is unknown, and its cause is what the function threw', async ({ world, tab, once }) => {
+test('a refusal by a function given to run that cannot be stored is unknown, and its cause is what the function threw', async ({ world, tab, once }) => {
   const own = new Error('card declined');
   const effect = () => {
     tab.faults.next('fail-before-commit');
@@ -160,7 +160,7 @@ describe('an earlier payload under the key', () => {
 });
 
 describe('work behind a link', () => {
-  test('that goes on until all waiting is over is told with the accepted answer, and the record notes that the waiting is spent', async ({ world }) => {
+  test('that goes on until the time for waiting is over ends with the accepted answer, and the record notes that this time is used up', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
     const end = await world.end(tab, pay(once), charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'in-progress' } });
@@ -168,7 +168,7 @@ describe('work behind a link', () => {
     expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
   });
 
-  test('that goes on until all waiting is over is asked about', async ({ world }) => {
+  test('that goes on until the time for waiting is over leads to a question to reconcile', async ({ world }) => {
     const asked: { reason?: string; response?: Response }[] = [];
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND }, reconcile: saying(asked, 'done' as const) });
     world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
@@ -199,7 +199,7 @@ describe('reconcile', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is told since when, why, and of the answer', async () => {
+  test('is told since when the outcome is unknown, why, and what the answer was', async () => {
     const { asked, reconcile } = asking('unknown');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
@@ -225,7 +225,9 @@ describe('reconcile', () => {
     expect(world.writes.at(-1)).toMatchObject({ next: { state: 'settled' }, durability: 'strict' });
   });
 
-  test('knows nothing, and the store refuses that it was done elsewhere: the call is unknown, because the next call sends again', async ({ world }) => {
+  test('knows nothing, and the store fails to note that the operation is done elsewhere: the outcome is unknown, because the next call sends again', async ({
+    world,
+  }) => {
     const { asked, reconcile } = asking('unknown');
     const { tab, once } = world.open({ reconcile, dialect: gocardless() });
     const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } });

@@ -137,7 +137,7 @@ describe('options', () => {
   });
 });
 
-// In production nothing checks this: it can only be wrong because of a mistake in the code, which the first run shows.
+// Production builds do not check this: only a mistake in the code can make it wrong, and its first run shows that.
 if (!LEAN)
   describe('an argument that a feature does not take', () => {
     const { answers, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed } = oncefetch;
@@ -155,7 +155,7 @@ if (!LEAN)
       await expect((async () => call())()).rejects.toEqual(error);
     });
 
-    // Two apps of one origin that each believe to have a store of their own would share one, and the names in it.
+    // With wrong options, two apps of one origin would share a store, and its names, although each believes it has its own.
     test.each<[message: string, call: () => unknown]>([
       ['the options of indexedDbStore must be an object, got string', () => untyped(oncefetch.indexedDbStore)('shop')],
       ['there is no option indexedDbStore.nmae', () => untyped(oncefetch.indexedDbStore)({ nmae: 'shop' })],
@@ -181,12 +181,12 @@ test('a client that was spread into another object is still a client', () => {
   expect(namespace({ ...once, fetch: once.fetch })).toBe('u-1');
 });
 
-/** As a framework wraps what an app puts into its state: everything that is read from it is wrapped, too. */
+/** Wraps a value as a framework wraps the state of an app: whatever is read from it is wrapped, too. */
 const reactive = <T extends object>(of: T): T =>
   new Proxy(of, {
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);
-      // As Vue does, whose state Alpine uses.
+      // As Vue does; Alpine uses Vue's reactive state.
       return typeof value === 'object' && value !== null && Object.isExtensible(value) && !('__v_skip' in value) ? reactive(value) : value;
     },
   });
@@ -202,6 +202,6 @@ test('a client in the reactive state of a framework works as it does outside', a
   await world.run(close(once));
 });
 
-test('a client shows nothing of its inside to a log', () => {
+test('a client that is logged shows nothing of its internals', () => {
   expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}');
 });

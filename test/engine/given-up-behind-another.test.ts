@@ -21,7 +21,7 @@ const slowly = streams(() => new ReadableStream({ start() {} }));
 const endlessly = streams(() => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) }));
 const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 
-/** Presses and cancels. Gives the outcome that is noted under the reason of the abort. */
+/** Presses and cancels. Returns the outcome that `outcomeOf` finds for the reason of the abort. */
 async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
   const [controller, reason] = [new AbortController(), REASON()];
   const call = press(once, controller.signal);
@@ -103,7 +103,7 @@ describe('while another tab has the lock and asks its key strategy, with nothing
     await charge();
   });
 
-  test('a body that can not be read is not told as none either', async () => {
+  test('a body that cannot be read is not told as none either', async () => {
     const { world, tab, once, charge } = await scene();
     expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
     await charge();
@@ -195,7 +195,7 @@ describe('a call that waits for a press which is never sent is not told how an e
     ['done, and its time is over', { keep: { forMs: HOUR } }, charged(answers(201))],
     ['declined', {}, answers(402, { code: 'card_declined' })],
   ];
-  /** The promise of a token is refused in the end. */
+  /** The promise of a token rejects in the end. */
   const NEVER_SENT: readonly [string, (token: Promise<never>) => OnceOptions, readonly Entry[]][] = [
     ['gets no token', (token) => ({ headers: () => token }), []],
     ['does not reach the server', () => ({}), [delayed(5 * SECOND, unreachable())]],
@@ -220,7 +220,7 @@ describe('a call that waits for a press which is never sent is not told how an e
     expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('neither is a call that waits for a second press, which took over from a closed page and was never sent either', async ({ world }) => {
+  test('a call waits for a second press, which took over from a closed page and was never sent either: the call is sent', async ({ world }) => {
     const [gone, two, three] = [world.open(), world.open(), world.open()];
     const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
     expect(outcome).toMatchObject({ type: 'rejected' });
@@ -243,14 +243,14 @@ describe('a call that waits for a press which is never sent is not told how an e
 });
 
 describe('a press that finds nothing stored any more does not say that nothing took effect', () => {
-  describe('a tab waits for the press of another one, and sleeps until that is done and the user has logged out', () => {
+  describe('a tab waits for the press of another tab, and sleeps until that press is done', () => {
     const OWN = { operation: undefined, key: 'a-key-of-its-own' } as const;
 
     test.each([
-      ['and in again', true, 'ann', {}],
-      ['and in again, where tabs share no locks', false, 'ann', {}],
-      ['and in again: a call without a name, under a key of its own', true, 'ann', OWN],
-      ['and nobody is logged in', true, undefined, {}],
+      ['the user has logged out and in again', true, 'ann', {}],
+      ['the user has logged out and in again, and tabs share no locks', false, 'ann', {}],
+      ['the user has logged out and in again, and the call has a key and no name', true, 'ann', OWN],
+      ['the user has logged out, and nobody is logged in', true, undefined, {}],
     ] as const)('%s: unknown', async (_, locks, atTheEnd, options) => {
       const world = newWorld();
       let user: string | undefined = 'ann';
@@ -274,7 +274,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
       expect(world.records).toEqual([]);
     });
 
-    test('and in again, and its own signal aborts at any moment after it wakes up: never none', async () => {
+    test('the user has logged out and in again, and the call is aborted at any moment after the tab wakes up: never none', async () => {
       for (let turns = 0; turns < 60; turns++) {
         const world = newWorld();
         const [paying, sleeping] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
@@ -301,7 +301,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
       }
     });
 
-    test('but a record is still there: the tab tells what the record says', async () => {
+    test('the record is still there: the tab tells what the record says', async () => {
       const world = newWorld();
       const [paying, sleeping] = [world.open(), world.open()];
       world.server.plays(delayed(5 * SECOND, answers(201)));

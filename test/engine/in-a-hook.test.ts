@@ -10,7 +10,7 @@ import { honest, lost } from '../support/server.js';
 import { NAME, ONE, pay, SECOND, test } from '../support/world.js';
 
 interface Inner {
-  /** Makes the other call, and then gives what the hook is to return. */
+  /** Makes the inner call, and then returns what the hook is to return. */
   now<T>(value: T): T;
   after<T>(value: () => T): Promise<Awaited<T>>;
 }
@@ -34,7 +34,7 @@ describe.each(Object.entries(CLIENTS))('in the hook %s', (hook, client) => {
     ['its own name', NAME, 'goes on'],
     ['another name', ['pay', 'c2'], 'waits for it'],
     ['another name', ['pay', 'c2'], 'goes on'],
-  ] as const)('a call of %s, and the hook $2', async ([of, name, waits], { world, tab }) => {
+  ] as const)('the app makes a call under %s, and the hook $2', async ([of, name, waits], { world, tab }) => {
     let inside: Promise<Response> | undefined;
     let once: Once | undefined;
     const call = async (): Promise<void> => {

@@ -147,7 +147,7 @@ describe('a press in a listener that has heard of the end is a press after the e
     ],
   ];
 
-  test.for(heardBy)('in %s, with repeat', async ([_, listen], { world }) => {
+  test.for(heardBy)("in %s, with repeat: 'always', the press is a new operation", async ([_, listen], { world }) => {
     const { tab, once } = world.open(ALWAYS);
     world.server.plays(answers(201), answers(201));
     let next: Promise<Response> | undefined;

@@ -1,7 +1,7 @@
 /**
- * Goal: a call that finds work in progress up to its end asks `reconcile` while there is time, even if `limits.totalMs` is no
- * longer than `limits.inProgressMs`. Method: a server that takes a second for each answer, so that the last attempt would end
- * together with the call.
+ * Goal: a call that gets "in progress" until its time is nearly over asks `reconcile` while it still can, even if `limits.totalMs`
+ * is no longer than `limits.inProgressMs`. Method: a server that takes a second for each answer, so that the last attempt would
+ * end together with the call.
  */
 import { describe, expect } from 'vitest';
 import type { ReconcileQuestion } from '../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { ONE, pay, resumed, SECOND, saying, test } from '../support/world.js';
 const working = (seconds: number) => charged(delayed(0.95 * SECOND, answers(409, undefined, { 'retry-after': String(seconds) })));
 
 describe.each([30, 60, 120])('a call that may take %i s', (total) => {
-  test.for([3, 5, 7, 9, 11])('asks reconcile, and says why, if the server wants to be asked every %i s', async (seconds, { world }) => {
+  test.for([3, 5, 7, 9, 11])('asks reconcile, and gives the reason, if the server sends Retry-After: %i', async (seconds, { world }) => {
     const heard: ReconcileQuestion[] = [];
     const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });
     world.server.otherwise = working(seconds);

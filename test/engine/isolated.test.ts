@@ -1,6 +1,6 @@
 /**
- * Goal: if no request may wait for what another request began, calls meet in the store alone. Method: a platform that says so,
- * and one client for all calls, as a Worker has at module level.
+ * Goal: on a platform where a request must not wait for a promise of another request, calls find each other only through the
+ * store. Method: a platform that says so, and one client for all calls, as a Worker has at module level.
  */
 import { close, extend, forget, memoryStore, outcomeOf, pending } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ function scene() {
   return { once, keys, sent, answer: () => waiting.splice(0).forEach((go) => void go()) };
 }
 
-test('two calls of one client for one name are one request: the second finds the lease of the first, and then its end', async () => {
+test('two calls of one client under one name make one request: the second waits for the lease of the first, and then finds its end', async () => {
   const { once, keys, sent, answer } = scene();
   const first = once.fetch(URL_, PAY);
   await sent();
@@ -38,7 +38,7 @@ test('two calls of one client for one name are one request: the second finds the
   expect(keys).toHaveLength(1);
 });
 
-test('an operation in flight is neither forgotten nor shown as left open', async () => {
+test('an operation in flight cannot be forgotten, and `pending` shows that it is in flight', async () => {
   const { once, sent, answer } = scene();
   const call = once.fetch(URL_, PAY);
   await sent();

@@ -1,4 +1,4 @@
-/** Goal: a key that stays in use is the next one that is sent, and what is told under it is true, whatever came in between. */
+/** Goal: a key that stays in use is the next one that is sent, and the outcomes told for it are true, whatever came in between. */
 import { describe, expect } from 'vitest';
 import { generic } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, type OnceOptions, resumeOne } from '../../src/entries/index.js';
@@ -47,7 +47,7 @@ test.for([
   expect(next.outcome?.key).not.toBe(outcome?.key);
 });
 
-test('resumeOne does not tell of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world }) => {
+test('resumeOne reports no outcome of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world }) => {
   const { tab, once } = world.open();
   await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
   const resumed = await world.end(tab, watched(resumeOne(once, NAME)));

@@ -30,9 +30,9 @@ test('a log-out comes between a charge and a press that waits in another tab: th
 });
 
 test.for<[string, number, number]>([
-  ['is kept for waiting calls, and that time is over', 3, 0],
+  ['was kept only for waiting calls, and that time is over', 3, 0],
   ['was swept', 3, 1],
-])('a derived key, a charge and a log-out: the record %s, and the name has the same key', async ([_, minutes, sweeps], { world }) => {
+])('after a charge under a derived key and a log-out, the record %s: the next press has the same key', async ([_, minutes, sweeps], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -57,7 +57,7 @@ test('a copy sent unseen charges, the other copy is refused, and the user logs o
 test.for<[string, OnceOptions, number, PayOptions]>([
   ['another effect is asked for', {}, 0, { repeat: 'always' }],
   ['another payload comes with if-changed', { repeat: 'if-changed' }, 2 * DAY, { body: '{"cart":"another"}' }],
-])('a derived key is the same again after the time of its record is over, unless %s', async ([_, options, later, another], { world }) => {
+])('a derived key comes out the same again once its record is due to be forgotten, unless %s', async ([_, options, later, another], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, ...options });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -111,7 +111,7 @@ test('a derived key under which one of two payloads was done: a later replay is 
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }), replays())).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
 
-test('a literal key after the time of another one is new to the server', async ({ world }) => {
+test('once the record of a literal key is due to be forgotten, another literal key counts as new to the server', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: 'order-1-a' }));
@@ -120,7 +120,7 @@ test('a literal key after the time of another one is new to the server', async (
   expect(world.server.charged.size).toBe(2);
 });
 
-test('a derived key that stands for a second operation: the answer to the first one is not given for it', async ({ world }) => {
+test('a derived key comes out the same for a second operation: the second one does not get the answer to the first', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
   await world.end(tab, pay(once, { key: derived }), answers(201, { id: 'ch_1' }));
   await world.clock.advance(2 * DAY);

@@ -1,6 +1,6 @@
 /**
- * Goal: a key window, a record or a place in the store that changes meanwhile is noticed before anything depends on it. Method: one change
- * at the one moment at which only this check can notice it.
+ * Goal: if a key window ends, or a record or its place in the store changes, a call notices that before it relies on it. Method: one change at
+ * the one moment at which only the check under test can notice it.
  */
 import { expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -13,7 +13,7 @@ import { CART, DAY, HOUR, NAME, ONE, pay, rest, resumed, SECOND, test } from '..
 
 const EDITED = { ...CART, amount: 20 };
 
-test('the key window of the dialect that a function chooses ends: the key is not sent again', async ({ world }) => {
+test('a key is not sent again after the key window of the dialect that the `dialect` function chose', async ({ world }) => {
   const { tab, once } = world.open({ dialect: () => generic({ windowMs: HOUR }) });
   await world.end(tab, pay(once, ONE), charged(lost()));
   await world.clock.advance(2 * HOUR);
@@ -72,7 +72,7 @@ test('a log-out comes before the refusal, without locks: the refusal is not stor
   expect(world.record()).toMatchObject({ state: 'pending', lease: undefined });
 });
 
-test("with durability: 'required', a record of another tab in the place of the one that could not be stored leaves the call unknown", async ({ world }) => {
+test("with durability: 'required', a call is unknown if it could not store its record and finds the record of another tab in its place", async ({ world }) => {
   const { tab, once } = world.open({ durability: 'required' });
   const other = world.open();
   const { update } = tab.store;

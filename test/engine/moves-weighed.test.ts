@@ -1,5 +1,5 @@
 /**
- * Goal: of two records of one name, `move` keeps the one that is likelier to have had an effect, with all that is known of it and nothing of the other one.
+ * Goal: of two records of one name, `move` keeps the one that is likelier to have had an effect, with everything that is known of it and nothing of the other one.
  * Method: presses of the guest and of the user, then a look at the record that is left.
  */
 import { describe, expect } from 'vitest';
@@ -90,7 +90,7 @@ describe("where the guest's and the user's records have the same key", () => {
     expect((world.records as OnceRecord[]).at(-1)?.payloads).toEqual(payloads.map((whose) => (whose === 'user' ? own : theirs)));
   });
 
-  test('because a move of a refused record failed half way: the refused payload is not added to what the user sent since', async ({ world }) => {
+  test('a move of a refused record failed half way: the refused payload is not added to what the user has sent since', async ({ world }) => {
     const tab = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
     const ann = tab.once({ namespace: 'ann' });
     // The third update removes the guest's record. It fails, so both records stay.
@@ -106,7 +106,7 @@ describe("where the guest's and the user's records have the same key", () => {
     expect(world.records).toEqual([own]);
   });
 
-  test('and both sent the same payload: it counts once, and the answer to it is certain', async ({ world, tab }) => {
+  test('both sent the same payload: it counts once, and the answer to it is certain', async ({ world, tab }) => {
     for (const namespace of ['guest', 'ann']) await press(world, tab, namespace, [charged(lost())], { key });
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
@@ -127,7 +127,7 @@ test("a move does not lower the generation of the user's keys", async ({ world, 
   expect(world.records).toMatchObject([{ state: 'pending', generation: 1, key: 'order-c1.0' }]);
 });
 
-test("and a guest's random key does not bring the user's forgotten key back", async ({ world, tab }) => {
+test("a guest's random key that moves to the user does not bring the user's forgotten key back", async ({ world, tab }) => {
   const key = ({ generation }: { readonly generation: number }) => `order-c1.${generation}`;
   const ann = tab.once({ namespace: 'ann' });
   await press(world, tab, 'ann', [lost()], { key });

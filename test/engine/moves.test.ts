@@ -18,7 +18,7 @@ test("a user's press that never left gives way to a guest's payment that may hav
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test("it also gives way while the user's call still waits for the network in another tab", async ({ world }) => {
+test("a user's press that never left gives way to that payment even while its call still waits for the network in another tab", async ({ world }) => {
   const [waiting, tab] = [world.tab({ resends: true, locks: false }), world.tab({ resends: true, locks: false })];
   waiting.online = false;
   const late = pay(waiting.once({ namespace: 'ann' }));

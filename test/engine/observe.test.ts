@@ -316,7 +316,7 @@ describe('onOutcome', () => {
     });
   });
 
-  test('hears of a call without a name where the store cannot be searched for a lost one', async ({ world, tab }) => {
+  test('is called for a call without a name even if the store cannot be searched for a lost one', async ({ world, tab }) => {
     const told: unknown[] = [];
     const once = tab.once({ onOutcome: (outcome) => void told.push(outcome) });
     tab.faults.next('look-fails');

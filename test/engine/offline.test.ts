@@ -9,7 +9,7 @@ import type { Connectivity } from '../../src/ports.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
 import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
-/** The network goes during the attempt, which has its effect. */
+/** The network is lost during the attempt, which takes effect. */
 const gone = (tab: { connect(online: boolean): void }): Entry => during(() => tab.connect(false), charged(lost()));
 
 describe('a device that goes offline in the middle of a call', () => {

@@ -45,7 +45,7 @@ const FATES: Readonly<Record<string, readonly Entry[]>> = {
 };
 
 test.each(BEFORE.flatMap((before) => Object.keys(FATES).map((fate) => [before, fate] as const)))(
-  'a payment that was %s, and a server that %s',
+  'a payment that was %s, and a server that %s: at most one effect, and no caller is told otherwise',
   async (before, fate) => {
     let worked = 0;
     for (const body of [CART, EDITED])
@@ -81,7 +81,7 @@ test.each(BEFORE.flatMap((before) => Object.keys(FATES).map((fate) => [before, f
           if (status === 201) expect(effects).toEqual([JSON.stringify(body)]);
         }
       }
-    // Where the page is told how it ended, there may be nothing left for the worker.
+    // If the page is told how the payment ended, nothing may be left for the worker to do.
     expect(worked).toBeGreaterThanOrEqual(fate === 'gives no answer' ? 1 : 0);
   },
 );

@@ -90,12 +90,12 @@ describe('a status document', () => {
     ['a file', 'text/csv'],
     ['a list of lines', 'application/x-ndjson'],
     ['a film', 'video/mp4'],
-  ])('can not be what is too long to be read: %s is the result of the work', async (_, type) => {
+  ])('is never %s: such a body that is too long to be read is the result of the work', async (_, type) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(answers(200, 'x'.repeat(MIB + 1), { 'content-type': type })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
   });
 
-  test('can not be what is too long to be read, where the link redirected to it: that is the result', async () => {
+  test('is never a body behind a redirect of the link that is too long to be read: such a body is the result of the work', async () => {
     const long = answers(200, { rows: 'x'.repeat(MIB) }, { 'content-type': 'application/json' });
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(shaped(long, { redirected: true })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
@@ -116,7 +116,7 @@ describe('a status document', () => {
   });
 });
 
-test('a stream that is no web stream, as that of node-fetch, does not end the polling', async () => {
+test('a stream that is not a web stream, like that of node-fetch, does not end the polling', async () => {
   const { world, tab, once } = polling({}, charged(ACCEPTED));
   const stream = new Response('data: {"state":"running"}\n\n', { headers: { 'content-type': 'text/event-stream' } });
   Object.defineProperty(stream, 'body', { value: { pipe: () => {} } });
@@ -127,11 +127,11 @@ test('a stream that is no web stream, as that of node-fetch, does not end the po
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
 });
 
-describe('work that takes longer than the key counts', () => {
+describe('work that goes on past the key window', () => {
   const WINDOW = 60 * SECOND;
   const running = (): Entry => idle(answers(202, { state: 'running' }));
 
-  test('is asked after by its link at the next press, and nothing is sent under the key', async () => {
+  test('is polled at its link by the next press, and nothing is sent under the key', async () => {
     const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
     world.server.otherwise = running();
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
@@ -142,7 +142,7 @@ describe('work that takes longer than the key counts', () => {
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('is asked after until it ends, by a call that waits for so long', async () => {
+  test('is polled until it ends, by a call whose limits allow that', async () => {
     const { world, tab, once } = polling({ limits: { inProgressMs: 5 * WINDOW, totalMs: 5 * WINDOW, keyWindowMs: WINDOW } }, charged(ACCEPTED));
     const ends = world.clock.now() + 2 * WINDOW;
     world.server.otherwise = idle((arrival, server) => (arrival.at < ends ? running() : answers(200, { state: 'done' }, REPLAYED))(arrival, server));
@@ -150,10 +150,10 @@ describe('work that takes longer than the key counts', () => {
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test.each([404, 410])('is not known to be done where its link has gone (%i): the next press says that it is too late, and sends nothing', async (gone) => {
+  test.each([404, 410])('is not known to be done if its link is gone (%i): the next press sends nothing, and says that the key has expired', async (gone) => {
     const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
     world.server.otherwise = idle(answers(gone, ''));
-    // A link may be there a little later than its 202.
+    // A link may begin to answer a little later than its 202.
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
     await world.clock.advance(2 * WINDOW);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
@@ -162,7 +162,7 @@ describe('work that takes longer than the key counts', () => {
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test.each([401, 403, 500])('is still in progress where the link answers %i', async (status) => {
+  test.each([401, 403, 500])('counts as in progress while the link answers %i', async (status) => {
     const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
     world.server.otherwise = idle(answers(status, ''));
     await world.end(tab, pay(once));

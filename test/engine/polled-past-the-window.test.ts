@@ -77,7 +77,7 @@ describe('work that is done past the key window', () => {
     expect(new Set(scene.posts()).size).toBe(keys);
   });
 
-  test('a log-out takes the link, and the next press, which may not be sent any more, is told so', async () => {
+  test('a log-out removes the link; the next press, whose key has expired, is told so', async () => {
     const { world, tab, once, posts } = await pastTheWindow('done');
     await world.run(clear(once));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'key-expired' });

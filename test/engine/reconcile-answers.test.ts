@@ -1,5 +1,5 @@
 /**
- * Goal: what `reconcile` gives is believed only if it proves something; anything else leaves the operation unknown and is reported to the developer. Method:
+ * Goal: what `reconcile` returns is believed only if it proves something; anything else leaves the operation unknown and is reported to the developer. Method:
  * every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 import { describe, expect } from 'vitest';
@@ -60,7 +60,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'a search of Shopify that found nothing': () => Response.json({ orders: [] }),
   'a search of GoCardless that found nothing': () => Response.json({ payments: [], meta: { cursors: { before: null, after: null }, limit: 50 } }),
   'a count of none': () => Response.json({ count: 0, payments: [], has_more: false }),
-  'a no with a name': () => Response.json({ paid: false }),
+  'a member `paid` that is false': () => Response.json({ paid: false }),
   'no success inside a 200': () => Response.json({ success: false, message: 'no such order' }),
   'a 200 that is not ok': () => Response.json({ ok: false }),
   'a failed question, as JSend says it': () => Response.json({ status: 'error', message: 'no session' }),
@@ -72,7 +72,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   'parsed JSON': () => ({ status: 'succeeded' }),
-  'a word that is none': () => 'yes',
+  'a word that is not one of its words': () => 'yes',
   'a number': () => 7,
   'an array': () => [],
 };
@@ -83,7 +83,7 @@ const diagnostics = (once: Once): OnceEvent[] => {
   return told;
 };
 
-describe('reconcile that gives', () => {
+describe('reconcile that returns', () => {
   test.for(Object.entries(PROVES_NOTHING))('%s settles nothing, and a diagnostic says so', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: (async () => said()) as never });
     const told = diagnostics(once);
@@ -108,7 +108,7 @@ describe('reconcile that gives', () => {
     ['true', () => Response.json(true)],
     ['an id', () => Response.json(17)],
     ['a word for a payment that was made', () => new Response('paid')],
-    ['a document that is no text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
+    ['a document that is not text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
     ['a document that is too long to be read', () => new Response('x'.repeat(1_100_000), { headers: { 'content-type': 'application/pdf' } })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
   ])('%s settles as done, and is the answer', async ([_, said], { world }) => {

@@ -147,14 +147,14 @@ describe('clear', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('removes what has ended while it looked, and does not list it as kept', async ({ world, one }) => {
+  test('removes what ended while it looked, and does not list it as kept', async ({ world, one }) => {
     await left(world, one);
     meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
     expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves an operation that has begun anew while it looked', async ({ world, one }) => {
+  test('leaves alone an operation that began again while it looked', async ({ world, one }) => {
     await done(world, one);
     meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
     await world.run(clear(one.once));
@@ -253,7 +253,7 @@ describe('settle', () => {
     await done(world, one);
     await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
-      outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
+      outcome: { type: 'replayed', from: 'store', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
   });
 });

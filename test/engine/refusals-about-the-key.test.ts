@@ -1,5 +1,5 @@
 /**
- * Goal: what a server says about the key is no refusal of the operation, however it says it. Method: the answers of libraries that people put in front of
+ * Goal: what a server says about the key is not a refusal of the operation, however it says it. Method: the answers of libraries that people put in front of
  * their own servers, as those libraries give them, in the sequences in which a wrong reading charges twice.
  */
 import { describe, expect } from 'vitest';
@@ -43,7 +43,7 @@ describe.each(MISUSES)('a refusal of the key that echoes it, in %s', (_, misuse)
   });
 });
 
-describe.each(MISUSES)('nor does it prove anything, in %s,', (_, misuse) => {
+describe.each(MISUSES)('a refusal of the key that echoes it, in %s, does not prove anything either', (_, misuse) => {
   /** The first payload takes effect, and its answer is lost. From then on the server answers every other payload with `misuse`. */
   const compares: Entry = async (arrival, server) => {
     const first = (await textOf(arrival)) === JSON.stringify(CART);
@@ -102,7 +102,7 @@ test('a refusal of the operation that echoes the key is still proven when it com
   expect((await world.end(tab, pay(once, ONE), refusal)).outcome).toMatchObject({ effect: 'none' });
 });
 
-/** The problem details that frameworks give a bare 409: the address of the specification is no code of the application. */
+/** The problem details that frameworks give a bare 409: the URL of the specification is not an error code of the application. */
 const CONFLICTS: readonly (readonly [string, string])[] = [
   ['ASP.NET Core 8', 'https://tools.ietf.org/html/rfc9110#section-15.5.10'],
   ['ASP.NET Core 3.1 to 7', 'https://tools.ietf.org/html/rfc7231#section-6.5.8'],
@@ -116,7 +116,7 @@ describe.each(CONFLICTS)('a bare 409 of %s', (_, type) => {
     expect((await world.end(tab, pay(once), charged(lost()), conflict, replays())).outcome).toMatchObject({ effect: 'done', attempts: 3 });
   });
 
-  test('is no "none" while a copy that the browser sent unseen is at work', async ({ world }) => {
+  test('is not told as none while the server works on a copy that the browser sent unseen', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     expect((await world.end(tab, pay(once), charged(conflict), replays())).outcome).toMatchObject({ effect: 'done' });
   });

@@ -35,7 +35,7 @@ describe('in a browser, which may have sent a copy unseen', () => {
     expect(refused.outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
     const next = tab.reload();
     const paid = await world.end(next, pay(next.once(), { body: CARD_B }), replays());
-    // The replay may answer a copy of this very request: nothing tells which payload it answers.
+    // The replay may answer a copy of this very request, so nobody knows which payload took effect.
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true, key: refused.outcome?.key } });
   });
 

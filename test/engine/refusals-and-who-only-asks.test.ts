@@ -1,5 +1,5 @@
 /**
- * Goal: a call that may send nothing, and could only ask `reconcile`, does not make a proof of a refusal that came before an attempt whose end is unknown.
+ * Goal: a call that must not send anything, and could only ask `reconcile`, does not take a refusal that came before an attempt of unknown end for proof.
  * Method: a press is refused after a lost answer. Minutes later, its page dies while the attempt of its next press is under way. Then comes the call that
  * sends nothing, and the same refusal once more.
  */

@@ -30,13 +30,13 @@ describe("accepted: 'poll'", () => {
 
   test('a decline from before a 202 no longer counts, because the accepted work may have charged', async () => {
     const { world, tab, once } = await accepted();
-    // A log-out removes the link, so that the next press sends again.
+    // A log-out removes the link, so the next press sends the request again.
     await world.run(clear(once));
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
   });
 
-  test('nor does it count if the page was closed while it polled the link', async ({ world }) => {
+  test('a decline from before a 202 no longer counts, even if the page was closed while it polled the link', async ({ world }) => {
     const { tab, once } = world.open(options);
     expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     const other = world.open(options);

@@ -80,7 +80,7 @@ describe('resume beside a press of another tab that is cancelled does not report
 describe("with repeat: 'always', a press while `resume` or `settle` ends a lost payment", () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
-  /** Delays the next read of this tab, which the press makes, until `end` has settled. */
+  /** Delays the next read of this tab, which is that of the press, until `end` has settled. */
   function looksLate(tab: Tab, end: Promise<unknown>): void {
     const { read } = tab.store;
     const late = async (id: string) => {
@@ -109,10 +109,10 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
   });
 
   test.for([
-    ['the server: no further effect', replays(), CART, 'replayed', 1],
-    ['`reconcile`: no further effect', answers(402), CART, 'replayed', 1],
-    ['the server, with another payload: a new operation', replays(), { ...CART, amount: 20 }, 'fresh', 2],
-  ] as const)('that reads the store only when the payment is done already, by the word of %s', async ([_, end, body, type, keys], { world }) => {
+    ['the server has said done: no further effect', replays(), CART, 'replayed', 1],
+    ['`reconcile` has said done: no further effect', answers(402), CART, 'replayed', 1],
+    ['the server has said done, and the press has another payload: a new operation', replays(), { ...CART, amount: 20 }, 'fresh', 2],
+  ] as const)('that reads the store only after %s', async ([_, end, body, type, keys], { world }) => {
     const { tab, once } = await lostOne(world, 'the same tab', { ...ONE, reconcile: async () => 'done' });
     world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     const asking = watched(resumeOne(once, NAME));
@@ -245,21 +245,18 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test.for(['the same tab', 'another tab'])(
-    'beside `settle` in %s, which says of a refused payment that it is done, has no further effect',
-    async (where, { world }) => {
-      const { tab, once } = world.open(OPTIONS);
-      const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
-      await world.end(tab, pay(once), answers(402));
-      const settling = settle(once, NAME, 'done');
-      const press = watched(pay(other.once));
-      await world.run(settling);
-      expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
-      expect(world.server.keys).toHaveLength(1);
-    },
-  );
+  test.for(['the same tab', 'another tab'])('of a refused payment has no further effect beside a `settle` in %s that says done', async (where, { world }) => {
+    const { tab, once } = world.open(OPTIONS);
+    const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
+    await world.end(tab, pay(once), answers(402));
+    const settling = settle(once, NAME, 'done');
+    const press = watched(pay(other.once));
+    await world.run(settling);
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.keys).toHaveLength(1);
+  });
 
-  test('after the call of another tab has ended, behind a call that waited for that and is cancelled, is a new operation', async ({ world }) => {
+  test('that begins after the call of another tab has ended, and behind a cancelled call that waited for it, is a new operation', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
     const paying = watched(pay(one.once));
@@ -298,7 +295,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('by a listener that hears of its end is a new operation', async ({ world }) => {
+  test('that a listener makes when it hears of the end is a new operation', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     world.server.plays(replays(), answers(201));
     const payment = operation(once, NAME);

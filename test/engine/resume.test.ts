@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/dialects/generic.js';
-import { gocardless } from '../../src/entries/dialects.js';
-import { move, type Once, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { defineDialect, gocardless, inHeader, stripe } from '../../src/entries/dialects.js';
+import { move, type Once, type OnceOptions, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -26,7 +26,7 @@ describe('resume', () => {
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
   }
-  test('reports how each ended, with its answer, also those that stay unknown', async () => {
+  test('reports how each ended, with its answer, including those that stay unknown', async () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
@@ -38,7 +38,7 @@ describe('resume', () => {
     expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
   });
 
-  test('gives the answer that a OnceError carries', async () => {
+  test('gives the answer that an OnceError carries', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
@@ -61,12 +61,12 @@ describe('resume', () => {
     expect(told).toMatchObject([unknown, unknown]);
     expect(next.reported).toEqual([thrown, thrown]);
     expect(world.server.arrivals).toHaveLength(1);
-    // If there is `reconcile`, it is asked: what is done is done, whatever the dialect.
+    // `reconcile`, if there is one, is still asked: what it says does not depend on the dialect.
     const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
     expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
 
-  test('stops with its signal: begins nothing more, and rejects with the reason', async () => {
+  test('stops when its signal aborts: begins no further operation, and rejects with the reason', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, replays()));
@@ -77,7 +77,7 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(4);
   });
 
-  test.each([1, 4])('stops with its signal while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
+  test.each([1, 4])('stops when its signal aborts while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
     const { world, once } = await scene(['a', 'b']);
     const controller = new AbortController();
     world.server.plays(replays(), delayed(SECOND, replays()));
@@ -116,13 +116,34 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('ends the key window where keys count for one account, because the new account has never seen the key', async ({ world }) => {
-    const { tab, guest, ann } = guestOf(world, { dialect: generic({ perAccount: true }) });
+  test.for<[string, OnceOptions['dialect']]>([
+    ['where keys count for one account, because the new account has never seen the key', generic({ perAccount: true })],
+    ['by default, because the server may count keys for each account', undefined],
+    ["if the app's own dialect does not say for whom keys count", defineDialect({ name: 'bank', place: inHeader('Idempotency-Key') })],
+  ])('ends the key window %s', async ([_, dialect], { world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect });
     await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     const [moved] = records(world);
     expect(moved?.windowEndsAt).toBe((moved?.touchedAt ?? 0) - 5 * MINUTE);
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('keeps the key window with the dialect of a vendor, whose keys belong to the account of the shop', async ({ world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect: stripe() });
+    await world.end(tab, pay(guest), charged(lost()));
+    await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, pay(ann), replays())).toMatchObject({ outcome: { effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('keeps an operation whose server knows no keys as it is', async ({ world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect: 'none' });
+    await world.end(tab, pay(guest), charged(lost()));
+    await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, pay(ann))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 0 } });
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('replaces a record that has ended without effect or has the same key, and no other one', async () => {
@@ -162,7 +183,7 @@ describe('move', () => {
 
   test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['replaces what the application refused', { keyInUse: undefined }, true, []],
-    // The next press sends the user's key, so that only the diagnostic tells of the guest's.
+    // The next press sends the user's key, so only the diagnostic mentions the guest's.
     ["does not replace a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
     ['does not replace what is done', { state: 'settled', keyInUse: undefined }, false, []],
   ])('a key that stays in use %s', async ([_, theirs, moves, says], { world }) => {
@@ -241,7 +262,7 @@ describe('move', () => {
     ['', /got an empty string/],
     [undefined, /got undefined/],
     [5, /got number/],
-  ])('wants the name of a namespace: %j', async (from, says) => {
+  ])('rejects with a TypeError if it is not given the name of a namespace: %j', async (from, says) => {
     const { once } = newWorld().open({ namespace: 'ann' });
     await expect(move(once, from as string)).rejects.toThrow(TypeError);
     await expect(move(once, from as string)).rejects.toThrow(says);

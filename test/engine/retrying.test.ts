@@ -15,7 +15,7 @@ import { rest } from '../support/world.js';
 const URL_ = 'https://shop.example/cart';
 const resolve: Platform['resolve'] = (url) => ({ url, origin: new URL(url).origin });
 
-describe('what is read of a call', () => {
+describe('the outline of a call', () => {
   const request = new Request(URL_, { method: 'PUT', body: 'x' });
   const { signal } = new AbortController();
   test.each<[string, RequestInfo | URL, RequestInit, Partial<Outline>]>([
@@ -123,7 +123,7 @@ describe('what comes back', () => {
     expect(sent).toEqual([0, 1000]);
   });
 
-  test('503 is sent again, though its body is no web stream, as that of node-fetch', async () => {
+  test('503 is sent again, even if its body is not a web stream, like that of node-fetch', async () => {
     const busy = Object.defineProperty(answer(503), 'body', { value: { pipe: () => {} } });
     expect(await scene().end([busy, answer(200)])).toBe(200);
   });

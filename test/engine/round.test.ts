@@ -1,6 +1,6 @@
 /**
- * Goal: a call tells what it finds under its name as it is, asks once more for an answer that is gone where that is safe, and replaces keys that are used up a
- * few times at most. Method: one finding at a time.
+ * Goal: a call tells what is stored under its name, asks the server once more for an answer that is gone if that is safe, and replaces a used-up key a few
+ * times at most. Method: one kind of record at a time.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -119,7 +119,7 @@ describe('the request of an operation in memory', () => {
     expect(kept(tab)).toBe(0);
     await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
     expect(kept(tab)).toBe(0);
-    // Its key stays in use. But the next operation under that key lists its own payload only, so this one is never sent again.
+    // The key stays in use, but the next operation under it lists only its own payload, so this payload is never sent again.
     await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
     expect(kept(tab)).toBe(0);
   });

@@ -50,7 +50,7 @@ function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response
 
 const problem = (status: number, title: string, headers = {}) => Response.json({ title }, { status, headers });
 
-describe('a Response that the function gives', () => {
+describe('a Response that the function returns', () => {
   test('of 503 is not done: the function runs again under the same key, and its last Response is the end', async ({ world, run }) => {
     const effect = giving(world, new Response('busy', { status: 503 }), Response.json({ id: 'ch_1' }, { status: 201 }));
     expect(await run(effect)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
@@ -199,14 +199,14 @@ describe('a Response is recognized by its members', () => {
     };
   }
 
-  test('even if it comes from another realm', async () => {
+  test('it may come from another realm', async () => {
     const context = createContext({ Response });
     const foreign = runInContext('new (class extends Response {})("{}", { status: 503 })', context) as Response;
     const { world, run } = scene({ limits: { attempts: 1 } });
     expect((await run(giving(world, foreign))).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('even if a polyfill made it', async () => {
+  test('it may be made by a polyfill', async () => {
     const { world, run } = scene({ limits: { attempts: 1 } });
     expect((await run(giving(world, () => polyfilled(503, '{}')))).outcome).toMatchObject({ effect: 'unknown' });
     expect((await run(giving(world, () => polyfilled(201, '{}')))).outcome).toMatchObject({ effect: 'done' });
@@ -222,7 +222,7 @@ describe('a Response is recognized by its members', () => {
     ['an answer of axios', { status: 503, headers: { get: () => null, forEach: () => {} }, data: {}, config: {} }],
     ['a number', 503],
     ['null', null],
-  ])('and %s is a plain value', async (_, value) => {
+  ])('%s is a plain value', async (_, value) => {
     const { world, once } = scene();
     const effect = async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -233,7 +233,7 @@ describe('a Response is recognized by its members', () => {
   });
 });
 
-describe('a function that makes several calls, each under a key of its own', () => {
+describe('a function that makes several calls', () => {
   /** Charges, then asks for the fee, which is answered with `given`. */
   const chargesThen =
     (given: Response, keys: string[]) =>
@@ -259,7 +259,7 @@ describe('a function that makes several calls, each under a key of its own', () 
   test.for<[string, <T extends object>(attempt: T) => T]>([
     ['read', (attempt) => attempt],
     ['spread', (attempt) => ({ ...attempt })],
-  ])('the first call under the key itself (%s): a refused fee does not say that nothing was charged', async ([, taken], { world, run }) => {
+  ])('the first of them under the key of the run itself (%s): a refused fee does not mean that nothing was charged', async ([, taken], { world, run }) => {
     const keys: string[] = [];
     const chargesUnderItsKey = (status: number) => async (attempt: { key: string; child(label: string): string }) => {
       const { key, child } = taken(attempt);
@@ -281,7 +281,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(keys).toHaveLength(1);
   });
 
-  test('or both under one key, so that the second meets the first: unknown, and the next run has the same key', async () => {
+  test('two of them under one key, so that the second meets the first: the outcome is unknown, and the next run has the same key', async () => {
     const { run } = scene({ dialect: stripe() });
     const keys: string[] = [];
     const twice = async ({ key }: { key: string }) => {
@@ -373,7 +373,7 @@ describe('a function that returns the Response of a call of this package', () =>
     expect((await run(several as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   });
 
-  test('which is done with a 202 is done, also if the function failed after that call and runs again', async () => {
+  test('which is done with a 202 is done, even if the function failed after that call and runs again', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(202, { job: 1 }));
     let runs = 0;

@@ -14,7 +14,7 @@ type Run = (effect: (attempt: { signal: AbortSignal }) => unknown, options?: obj
 function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>['open']>[1] = {}) {
   const world = newWorld();
   const { tab, once } = world.open({ ...ONE, ...options }, of);
-  // The value has the type of a Response, as `world.end` takes only calls that give one.
+  // The value has the type of a Response, as `world.end` takes only calls that resolve with one.
   const run: Run = (effect, more = {}) => watched(runOnce(once, NAME, effect as never, more) as Promise<never>);
   const end = (effect: Parameters<Run>[0], more?: object) => world.end(tab, run(effect, more));
   return { world, tab, once, run, end };
@@ -90,7 +90,7 @@ describe('a value', () => {
     expect(again).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('that is an instance comes back as what JSON sees of it', async () => {
+  test('that is an instance of a class comes back as its JSON', async () => {
     const { world, run } = scene({}, { server: true });
     await world.run(run(async () => named));
     const next = world.open({}, { server: true });

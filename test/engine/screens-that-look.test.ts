@@ -318,7 +318,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   });
 });
 
-describe('where `namespace` gives another user at each call, such as a random id', () => {
+describe('if `namespace` returns another user at each call, such as a random id', () => {
   test.for<[string, (once: Once) => unknown]>([
     ['a list', (once) => pending(once)],
     ['the screen of an operation', (once) => operation(once, NAME).subscribe(() => {})],

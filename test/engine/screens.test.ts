@@ -327,7 +327,7 @@ test('an operation that this page can send again is shown as resumable, in the l
   expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { resumable: false } });
 });
 
-test('an operation that was settled by hand as none is shown so', async () => {
+test('an operation that was settled by hand as none is shown as that', async () => {
   const { once, lose } = scene();
   const handle = operation(once, ['h']);
   handle.subscribe(() => {});

@@ -248,10 +248,10 @@ describe("keep.response: 'disk', and a store that fails at the second commit", (
     ['fail-before-commit', 2, { status: 201 }],
     ['fail-after-commit', 2, { status: 201 }],
     ['hang', 2, { status: 201 }],
-    // A store that did not even read the record, as where another process has locked it for some seconds, is not full.
+    // If the store could not even read the record, for example because another process locks it for some seconds, the client does not take it for full.
     ['look-fails', 1, { status: 201 }],
     ['hang', 1, { status: 201 }],
-  ] as const)('%s, %i times: the outcome is done, also after a reload, and there is no second effect', async ([fault, times, then], { world, tab }) => {
+  ] as const)('%s, %i times: the outcome is done, even after a reload, and there is no second effect', async ([fault, times, then], { world, tab }) => {
     const options: OnceOptions = { namespace: 'ann', keep: { response: 'disk' } };
     const fails = (): void => tab.faults.next(...Array.from({ length: times }, () => fault));
     expect((await world.end(tab, pay(tab.once(options)), during(fails, charged(answers(201, LONG))))).outcome).toMatchObject({ type: 'fresh' });

@@ -52,7 +52,7 @@ test.for([undefined, 'poll'] as const)(
   },
 );
 
-describe('a 202 that took long', () => {
+describe('a 202 that came late, so that the call reads its record again', () => {
   const JOB = { location: '/jobs/1' };
   const late = delayed(5 * SECOND, answers(202, '', JOB));
   const completed: Entry = (arrival, server) => (arrival.method === 'GET' ? answers(200, { status: 'completed' }) : replays())(arrival, server);
@@ -63,7 +63,7 @@ describe('a 202 that took long', () => {
     ['an attempt after a 429', undefined, 'look-fails', [answers(429)]],
     ['the first attempt', 'poll', 'look-fails', []],
   ] as const)(
-    'and a store that cannot say whose the record is (%s, accepted: %s, %s): the next attempt finds out, under the same key',
+    'the store cannot say whose the record is (%s, accepted: %s, %s): the next attempt finds out, under the same key',
     async ([, accepted, fault, before], { world, tab }) => {
       const once = tab.once({ accepted });
       const broken: Entry = async (arrival, server) => {
@@ -77,7 +77,7 @@ describe('a 202 that took long', () => {
     },
   );
 
-  test('and a store that cannot say whose the record is, at the last attempt: unknown, and the next press has the same key', async ({ world, tab, once }) => {
+  test('the store cannot say whose the record is, at the last attempt: unknown, and the next press has the same key', async ({ world, tab, once }) => {
     const broken: Entry = async (arrival, server) => {
       tab.faults.next('look-fails');
       return late(arrival, server);
@@ -92,7 +92,7 @@ describe('a 202 that took long', () => {
     [undefined, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
     ['poll', { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
     ['settle', { status: 202, outcome: { effect: 'done', sent: 'yes' } }],
-  ] as const)('and a log-out meanwhile (accepted: %s): done only if a 202 settles', async ([accepted, end], { world, tab }) => {
+  ] as const)('the user has logged out meanwhile (accepted: %s): done only if a 202 settles', async ([accepted, end], { world, tab }) => {
     const once = tab.once({ namespace: 'ann', accepted });
     world.server.plays(late);
     const call = pay(once);
@@ -104,7 +104,7 @@ describe('a 202 that took long', () => {
   test.for([
     ['poll', { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } }],
     ['settle', { status: 202, outcome: { effect: 'done' } }],
-  ] as const)('and another tab that resumed and ended the operation meanwhile (accepted: %s): both are done', async ([accepted, end], { world }) => {
+  ] as const)('another tab has resumed and ended the operation meanwhile (accepted: %s): both calls are done', async ([accepted, end], { world }) => {
     const options = { namespace: 'ann', accepted, keep: { request: true } };
     const [one, two] = [world.open(options), world.open(options)];
     world.server.plays(delayed(40 * SECOND, answers(202, '', JOB)), delayed(SECOND, answers(202, '', JOB)));

@@ -13,7 +13,7 @@ import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { resumed } from '../support/world.js';
 
 const stored = (file: string): readonly [OnceRecord, OnceRecord] => JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', file), 'utf8'));
-/** As 0.1.0 stores records, and as builds before it did: those have no answer, and no endpoint where the key has been. */
+/** Records as 0.1.0 stores them, and as builds before it did, without an answer and without the endpoint to which the key was sent. */
 const FILES = ['records-0.1.0.json', 'records-early.json'];
 const ADDRESS = 'https://shop.example/api/payments';
 

@@ -31,7 +31,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), ...after)).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test("a user's operation in memory that came to none does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
+  test("a user's operation in memory that ended as none does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
     world.server.plays(answers(402, { code: 'card_declined' }), charged(lost()));
     await degraded(world, tab, tab.once({ namespace: 'ann' }));
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
@@ -170,7 +170,7 @@ describe('a record in memory beside another feature', () => {
         type: 'fresh',
         storedIn: 'disk',
       });
-      // The outcome of this tab's first payload is found out under its own key.
+      // This tab asks for the outcome of its first payload under its own key.
       expect((await world.end(tab, pay(once), replays(), charged(answers(201)))).outcome).toMatchObject({
         type: 'replayed',
         key: first.outcome?.key,

@@ -56,7 +56,7 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test("whose clock is fast for a sweep forgets nothing of what was done before a change that was refused (repeat: 'if-changed')", async ({ world }) => {
+  test("whose clock is fast for a sweep does not forget the operation before a refused change (repeat: 'if-changed')", async ({ world }) => {
     const { tab, once } = open(world);
     const save = (amount: number, by = once) => pay(by, { operation: [...PAID], repeat: 'if-changed', body: { amount } });
     await world.end(tab, save(1), charged(answers(201)));
@@ -113,7 +113,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(world.record()?.key).toBe(key);
   });
 
-  test('may use a name anew when `keep.forMs` is over, though its record waits for a second sweep, for no longer than `keep.forMs` again', async () => {
+  test('may use a name again once `keep.forMs` is over; a second sweep removes the old record after at most another `keep.forMs`', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };

@@ -116,7 +116,7 @@ describe('a sweep of records that are over', () => {
     put('settled', { state: 'settled', dueAt: NOW - 9 });
     put('retired');
     put('pending', { state: 'pending', dueAt: NOW - 9 });
-    // This record needs a second look, and stays until then.
+    // This record stays until a second sweep finds it due.
     put('looked at', { state: 'pending' });
     await settle();
     expect(told).toEqual([['unsettled-forgotten', ['pending'], 'key of pending']]);

@@ -31,7 +31,7 @@ function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; 
   const made = tenants.map((name): Tenant => {
     const store = faultyStore({ ...memoryStore({ now: () => world.clock.now() }), survives: 'process', shared: 'origin', scope: `disk-${name}`, ...own });
     if (full) store.faults.rate('full', 1);
-    // The world looks for records only in its own medium and in `degraded`, so they are noted there.
+    // When the test ends, the world looks for records only in its own medium and in `degraded`, so the test notes them there.
     const noted: Store = {
       ...store,
       update: (id, change, options) => {

@@ -36,7 +36,7 @@ describe('a call that can carry no key', () => {
 
   test.for<[string, Parameters<typeof open>[1]]>([
     ['', {}],
-    [', where a hook gives no name', { operation: () => undefined }],
+    [', if a hook returns no name', { operation: () => undefined }],
   ])("mode 'no-cors'%s: a beacon leaves without a key", async ([_, options], { world }) => {
     const { tab, once } = open(world, options);
     world.server.plays(answers(204));

@@ -57,7 +57,7 @@ describe('a wait ends', () => {
     expect(left()).toEqual([0, 0, 0, 0]);
   });
 
-  test('when a subscription wakes it before `subscribe` returns, as one does that begins with the present state', async () => {
+  test('when a subscription wakes it before `subscribe` returns, as one does that reports the present state first', async () => {
     const clock = virtualClock({ settle: rest });
     const { signal } = new AbortController();
     let subscribed = 0;

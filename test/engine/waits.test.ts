@@ -262,7 +262,7 @@ test('an event announces each wait with its end and its reason', async ({ world 
 });
 
 describe('a server that says "come back at once", again and again, is not asked hundreds of times', () => {
-  /** How many attempts a wait of at least 50 ms, which doubles up to 1 s, lets through in this time. */
+  /** The most attempts in this time, if waits begin at 50 ms and double up to 1 s. */
   const most = (ms: number): number => 8 + ms / SECOND;
 
   const SOON: [string, Record<string, string>][] = [

@@ -90,14 +90,14 @@ describe('two servers behind one origin, told apart by a `dialect` function: onl
   const dialect = ({ url }: { url: string }) => (url.endsWith('/by-account') ? byAccount : generic());
   const url = 'https://shop.example/api/by-account';
 
-  test('an open key of the other server is not sent to it', async ({ world }) => {
+  test('an open key of the other server is not sent to that one', async ({ world }) => {
     const { tab, once } = world.open({ dialect });
     const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect((await world.end(tab, pay(once, { url }))).outcome).toMatchObject({ reason: 'elsewhere', key: outcome?.key });
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
-  test('nor is a key that stays in use at the other server after a refusal', async ({ world }) => {
+  test('a key that stays in use at the other server after a refusal is not sent to that one either', async ({ world }) => {
     const { tab, once } = world.open({ dialect });
     await world.end(tab, pay(once), answers(400));
     expect((await world.end(tab, pay(once, { url }), answers(201))).outcome).toMatchObject({ type: 'fresh' });

@@ -56,7 +56,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('but a key that the server still knows is sent by such a process, to get the answer of a done operation again', async ({ world }) => {
+  test('while one that it still knows is sent by a process whose clock is ten hours slow, to get the answer of a done operation again', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
     await world.end(tab, pay(once), answers(201));
@@ -74,7 +74,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('if it stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
+  test('by a process whose clock is ten hours slow, if it had stayed in use after a refusal: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     await world.end(tab, pay(once), answers(401));
     tab.kill();
@@ -159,7 +159,9 @@ test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key 
   expect((await post(skewMs)).outcome).toMatchObject({ type: 'replayed', resumed: true, key: outcome?.key });
 });
 
-test('a key that counts for one account is not sent for another one after a machine whose clock was ten hours fast has moved it there', async ({ world }) => {
+test('a key that counts for one account only is not sent for another user after a move, even if the clock was ten hours fast during the move', async ({
+  world,
+}) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
   await world.end(fast.tab, pay(fast.once), lost());
@@ -171,17 +173,20 @@ test('a key that counts for one account is not sent for another one after a mach
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.for([31_000, 4 * MINUTE, HOUR])('nor is such a key sent when the clock is set back by %i ms after the move', async (backMs, { world }) => {
-  const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
-  const guest = world.open({ ...options, namespace: 'guest' });
-  await world.end(guest.tab, pay(guest.once), charged(lost()));
-  const ann = guest.tab.once({ ...options, namespace: 'ann' });
-  await world.clock.advance(2 * HOUR);
-  await world.run(move(ann, 'guest'));
-  guest.tab.skewMs = -backMs;
-  expect(await world.end(guest.tab, pay(ann))).toMatchObject(EXPIRED);
-  expect(world.server.arrivals).toHaveLength(1);
-});
+test.for([31_000, 4 * MINUTE, HOUR])(
+  'a key that counts for one account only is not sent for another user if the clock is set back by %i ms after the move',
+  async (backMs, { world }) => {
+    const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
+    const guest = world.open({ ...options, namespace: 'guest' });
+    await world.end(guest.tab, pay(guest.once), charged(lost()));
+    const ann = guest.tab.once({ ...options, namespace: 'ann' });
+    await world.clock.advance(2 * HOUR);
+    await world.run(move(ann, 'guest'));
+    guest.tab.skewMs = -backMs;
+    expect(await world.end(guest.tab, pay(ann))).toMatchObject(EXPIRED);
+    expect(world.server.arrivals).toHaveLength(1);
+  },
+);
 
 test.for([-30 * HOUR, 30 * HOUR])('a machine whose clock is wrong by %i ms retries as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
@@ -229,7 +234,7 @@ describe('the dialect of a request says how long its server remembers a key', ()
         throw new Error('a bug of the app');
       },
     ],
-  ] as const)('a key that counts for one account is not sent in another one after a move: %s', async ([, dialect], { world }) => {
+  ] as const)('a key that counts for one account only is not sent for another user after a move: %s', async ([, dialect], { world }) => {
     const guest = world.open({ namespace: 'guest', dialect: PER_ACCOUNT });
     await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const { once } = world.open({ namespace: 'ann', dialect });
@@ -239,7 +244,7 @@ describe('the dialect of a request says how long its server remembers a key', ()
   });
 
   test.for([answers(200, { state: 'failed' }), answers(200, { state: 'done' })])(
-    'nor is the link of its 202 polled there, behind which may be the work of another operation',
+    'the link of a 202 is not polled for another user after such a move: it may lead to the work of another operation',
     async (otherWork, { world }) => {
       const options = { accepted: 'poll', dialect: PER_ACCOUNT, limits: { inProgressMs: 5 * SECOND } } as const;
       const guest = world.open({ ...options, namespace: 'guest' });
@@ -255,7 +260,7 @@ describe('the dialect of a request says how long its server remembers a key', ()
     },
   );
 
-  test('nor is an equal call without a name sent under a new key after such a move: the lost call may have had its effect', async ({ world }) => {
+  test('an equal call without a name is not sent under a new key after such a move: the lost call may have taken effect', async ({ world }) => {
     const options = { dialect: PER_ACCOUNT, ...ONE } as const;
     const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
     const guest = world.open({ ...options, namespace: 'guest' });
@@ -267,7 +272,7 @@ describe('the dialect of a request says how long its server remembers a key', ()
     expect((await world.end(ann.tab, post(ann.once), answers(201))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('a call that was moved so is not sent by a resume or from a second tab either, and a log-out keeps it', async ({ world }) => {
+  test('after such a move, neither a resume nor a second tab sends the lost call, and a log-out keeps it', async ({ world }) => {
     const options = { dialect: PER_ACCOUNT, keep: { request: true }, ...ONE } as const;
     const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
     const guest = world.open({ ...options, namespace: 'guest' });

@@ -52,7 +52,7 @@ const DUPLICATES = [
   [409, { code: 'duplicate_transaction' }],
   [422, { message: 'This order has already been paid' }],
   [400, { code: 'x', message: 'The payment was already submitted' }],
-  // On a new key: a gateway has sent a copy of the request before.
+  // Under a new key, this means that a gateway has sent a copy of the request earlier.
   [422, { title: 'Idempotency-Key is already used' }],
   [400, { code: 'duplicate_idempotency_key' }],
   [400, { error: { message: 'This idempotency key has already been seen' } }],
@@ -170,7 +170,7 @@ describe('a derived key whose storage was lost', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('a refusal that is marked as a replay leads to the next key, also with a dialect that replays', async ({ world }) => {
+  test('a refusal that is marked as a replay leads to the next key, even with a dialect that replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
     const end = await world.end(tab, pay(once, options), replays(402), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });

@@ -10,7 +10,7 @@ type Headed = Record<string, string>;
 const WAYS: Record<string, (init: RequestInit) => HeadersInit> = {
   'spreads what it is given': ({ headers }) => ({ ...(headers as Headed), 'X-CSRF-Token': 't' }),
   'has a content type of its own, unless it is given one': ({ headers }) => ({ 'Content-Type': 'text/plain', ...(headers as Headed), 'X-CSRF-Token': 't' }),
-  'sets one for all': ({ headers }) => ({ ...(headers as Headed), 'Content-Type': 'application/json', 'X-CSRF-Token': 't' }),
+  'sets one content type for all': ({ headers }) => ({ ...(headers as Headed), 'Content-Type': 'application/json', 'X-CSRF-Token': 't' }),
   'copies member by member, as XMLHttpRequest needs it': ({ headers }) => {
     const copy: [string, string][] = [['X-CSRF-Token', 't']];
     for (const name in headers) copy.push([name, (headers as Headed)[name] as string]);
@@ -24,7 +24,7 @@ const WAYS: Record<string, (init: RequestInit) => HeadersInit> = {
 };
 
 test.each(Object.entries(WAYS).flatMap(([way, headersOf]) => [false, true].map((hooked) => ({ way, headersOf, hooked }))))(
-  'a fetch that $way (around: $hooked)',
+  'a fetch that $way sends the key, and one content type (around: $hooked)',
   async ({ headersOf, hooked }) => {
     const sent: Headers[] = [];
     const once = createOnce({

@@ -201,7 +201,7 @@ describe('outcomeOf', () => {
     for (const value of [undefined, null, 1, 'x', Symbol('x'), {}, new Response(), new Error('x'), () => {}]) expect(outcomeOf(value)).toBeUndefined();
   });
 
-  test('survives circles and getters that throw', () => {
+  test('survives circular references and getters that throw', () => {
     const circle: Record<string, unknown> = {};
     circle['cause'] = circle;
     circle['response'] = circle;
@@ -215,7 +215,7 @@ describe('outcomeOf', () => {
     expect(outcomeOf(hostile)).toBe(OUTCOME);
   });
 
-  test('survives a Proxy that was revoked, as Immer leaves them behind, also inside of an error; so does isOnceError', () => {
+  test('survives a revoked Proxy, such as Immer leaves behind, even inside an error; so does isOnceError', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     expect([outcomeOf(proxy), isOnceError(proxy)]).toEqual([undefined, false]);

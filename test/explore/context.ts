@@ -54,7 +54,7 @@ export class ExploredContext extends Context implements Owner {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       this.ports++;
-      // Nothing follows from an idle sweep, whenever it is answered and whether it fails or not, so it is no choice.
+      // Nothing follows from an idle sweep, whenever it is answered and whether it fails or not, so it is not a choice.
       if (place === IDLE_SWEEP) return this.#faults.without(() => start(resolve, reject));
       const told = this.#asNow((tell: () => void) => tell());
       start(

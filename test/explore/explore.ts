@@ -16,7 +16,7 @@ export interface Found {
 export interface Explored {
   readonly variant: string;
   readonly bounds: Bounds;
-  /** How many schedules were played to their end, and how many ended early in a state from which everything had been played. */
+  /** How many schedules were played to their end, and how many ended early, in a state from which everything had already been played. */
   readonly played: number;
   readonly spared: number;
   readonly states: number;

@@ -6,7 +6,7 @@ import type { Chooser } from './choices.js';
 
 export type Fault = Exclude<FaultName, `${string}Ms${string}`> | 'copied';
 
-/** The interface of the simulation's random source. A number is the least possible one; any other difference is a choice. */
+/** Takes the place of the simulation's random source: a number is always the lowest possible one, and anything else that could differ is a choice. */
 interface Choosing {
   int(least: number, most: number): number;
   chance(probability: number): boolean;

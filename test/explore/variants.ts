@@ -65,7 +65,7 @@ const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, de
 const press = (slot: number, payload: number, more: Omit<Press, 'slot' | 'payload'> = {}): Press => ({ slot, payload, ...more });
 
 /** Limits with which the same loops are run fewer times. */
-const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
+const LIMITS: OnceOptions = { dialect: { ...GENERIC, perAccount: false }, limits: { attempts: 2, inProgressMs: 1500 } };
 
 /**
  * A call that waits for a lease reads the record again and again. With a shorter lease it reads fewer times. The ratio of `attemptMs` and
@@ -110,7 +110,7 @@ export const VARIANTS: readonly Variant[] = [
     'two tabs without Web Locks on a store that is not atomic among them',
     two({ locks: false, atomic: false, deeds: NOT_BY_HAND, client: () => SHORT_LEASES }),
   ),
-  of('a tab that hangs', 'two tabs with Web Locks; the second one goes on without, and drives when the first one has given up', {
+  of('a tab that hangs', 'two tabs with Web Locks; the second one goes on without the lock, and drives when the first one has given up', {
     ...two({ deeds: ['crash', 'abort', 'settle', 'forget anyway', 'clear'] }),
     faults: ['responseLost', 'frontRefuses', 'declines', 'dies'],
     client: (_, { id }) => ({
@@ -134,7 +134,7 @@ export const VARIANTS: readonly Variant[] = [
     deeds: ['crash', 'freeze'],
   }),
   of('errors kept', 'a server that keeps a 500 for the key', { server: server({ keepsErrors: true, mismatch: 400 }) }),
-  of('mismatch replays', 'a server that answers another payload with the first one, edited form', {
+  of('mismatch replays', 'a server that repeats its first answer to another payload; an edited form', {
     server: server({ mismatch: 'replays', keepsRefusals: false }),
     agenda: [press(0, 1), press(0, 2)],
   }),
@@ -150,12 +150,12 @@ export const VARIANTS: readonly Variant[] = [
     ...two({ deeds: NAMELESS }),
     agenda: [press(0, 1, { name: null }), press(1, 1, { name: null })],
   }),
-  of('resumes', 'one tab that keeps requests and may resume all that is pending; two operations', {
+  of('resumes', 'one tab that stores requests and may resume everything that is pending; two operations', {
     deeds: ['crash', 'abort', 'log-out', 'settle', 'clear', 'close', 'freeze', 'resume'],
     client: () => ({ ...LIMITS, keep: { request: true } }),
     agenda: [press(0, 1), press(0, 1, { name: 'tip' })],
   }),
-  of('guest', 'a guest who logs in and brings along what is open, in two tabs; keys count for all accounts', {
+  of('guest', 'a guest who logs in with unsettled operations, in two tabs; keys count for all accounts', {
     ...two({ deeds: ['crash', 'abort', 'settle', 'clear', 'close', 'freeze', 'log-in'] }),
     guest: true,
     server: server({ anyAccount: true }),
@@ -166,25 +166,25 @@ export const VARIANTS: readonly Variant[] = [
     server: server({ anyAccount: true }),
     agenda: [press(0, 1), { logsIn: 0 }, press(0, 1)],
   }),
-  of('offline', 'a device that goes offline, and a server that is restarted at work', {
+  of('offline', 'a device that goes offline, and a server that is restarted while it works', {
     deeds: ['crash', 'abort', 'freeze', 'offline', 'long offline', 'server restart'],
   }),
-  of('months', 'names that come round again after a month, while another tab removes what is over', {
+  of('months', 'names that are used again after a month, while another tab sweeps', {
     ...two({ deeds: ['crash', 'freeze', 'clear'] }),
     faults: ['responseLost', ...STORE],
     before: [press(0, 1), { waitMs: 40 * DAY_MS }, press(0, 1, { name: 'tip' }), { waitMs: 8 * DAY_MS }],
     agenda: [press(1, 1, { name: 'gift' }), press(0, 1)],
   }),
   of('one attempt', 'a client that tries once', { client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }) }),
-  of('login page', 'something in front answers with a page for people, or leads to one', {
+  of('login page', 'something in front answers with a login page, or redirects to one', {
     faults: ['loginPage', 'redirected', 'responseLost'],
   }),
-  of('polls, edited', 'a server that answers 202 and works later, and gives another payload the first link; edited form', {
+  of('polls, edited', 'a server that answers 202 and works later, and answers another payload with the first link; an edited form', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
     client: () => ({ ...LIMITS, accepted: 'poll' }),
     agenda: [press(0, 1), press(0, 2)],
   }),
-  of('polls, changed', 'the same server, a profile that is saved again after a change', {
+  of('polls, changed', 'the same server as in `polls, edited`; a profile that is saved again after a change', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
     repeat: 'if-changed',
     client: () => ({ ...LIMITS, accepted: 'poll' }),
@@ -193,7 +193,7 @@ export const VARIANTS: readonly Variant[] = [
   of('next day', 'the second press comes when the server may have forgotten the key', {
     agenda: [press(0, 1), { waitMs: 24 * 3_600_000 }, press(0, 1)],
   }),
-  of('derived', 'a derived key at a server that answers another payload with the first one; three minutes later an edited form', {
+  of('derived', 'a derived key at a server that repeats its first answer to another payload; three minutes later, an edited form', {
     key: derived,
     server: server({ mismatch: 'replays', keepsRefusals: false }),
     deeds: ['crash', 'abort', 'clear', 'settle', 'forget'],
@@ -204,32 +204,36 @@ export const VARIANTS: readonly Variant[] = [
     agenda: [press(0, 1), press(0, 1), press(0, 2)],
   }),
   of('always', 'a button that may be pressed again, in two tabs', two({ repeat: 'always' })),
-  of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
+  of('asks', 'an app that can ask its server what became of an operation, in the session of whoever is logged in', {
     deeds: [...DEEDS, 'another user'],
     client: (world, context) => ({ ...LIMITS, reconcile: (question) => world.ask(context, question.key) }),
   }),
-  of('worker', 'a tab, and a worker that goes on with what was agreed to when it starts and at any moment', {
+  of('worker', 'a tab, and a worker that goes on with operations that have a consent, when it starts and at any later moment', {
     contexts: ['tab', 'tab'],
     consentMs: 10_000,
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'wake', 'offline'],
     agenda: [press(0, 1), { wakes: 1 }, press(0, 1)],
   }),
-  of('worker, edited', 'the same; the form is edited before the second press, and the worker is woken once more', {
+  of('worker, edited', 'the same as `worker`; the form is edited before the second press, and the worker is woken once more', {
     contexts: ['tab', 'tab'],
     consentMs: 10_000,
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
     agenda: [press(0, 1), { wakes: 1 }, press(0, 2), { wakes: 1 }],
   }),
-  of('worker, leases', 'a tab and a worker without Web Locks, edited form; fewer kinds of faults, because who waits for a lease looks often', {
-    contexts: ['tab', 'tab'],
-    locks: false,
-    client: () => SHORT_LEASES,
-    consentMs: 10_000,
-    faults: ['responseLost', 'frontRefuses', 'dies'],
-    late: false,
-    deeds: ['crash', 'wake'],
-    agenda: [press(0, 1), { wakes: 1 }, press(0, 2)],
-  }),
+  of(
+    'worker, leases',
+    'a tab and a worker without Web Locks, and an edited form; fewer kinds of faults, because a call that waits for a lease reads the store often',
+    {
+      contexts: ['tab', 'tab'],
+      locks: false,
+      client: () => SHORT_LEASES,
+      consentMs: 10_000,
+      faults: ['responseLost', 'frontRefuses', 'dies'],
+      late: false,
+      deeds: ['crash', 'wake'],
+      agenda: [press(0, 1), { wakes: 1 }, press(0, 2)],
+    },
+  ),
   of('two names', 'one tab, two operations', {
     agenda: [press(0, 1), press(0, 1, { name: 'tip' })],
   }),

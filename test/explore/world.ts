@@ -121,7 +121,7 @@ export class ExploredWorld {
     else lines.push(text);
   }
 
-  /** The context in this slot, started anew if the last one is gone. */
+  /** The context in this slot. Starts one if the last one is gone. */
   open(slot: Slot): ExploredContext {
     const { context } = slot;
     if (context && !context.dead && !context.closed) return context;

@@ -1,6 +1,7 @@
 /**
- * Goal: a page that webpack builds for production has nothing of the panel, guarded or not, and a page for development has it. Method:
- * the packed package in a tiny app, built by the webpack that Next.js brings. test/package/devtools.test.ts does the same with Vite.
+ * Goal: a page that webpack builds for production contains nothing of the panel, with or without a guard, and a
+ * development page contains it. Method: the webpack that Next.js brings builds a tiny app with the packed package.
+ * test/package/devtools.test.ts does the same with Vite.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

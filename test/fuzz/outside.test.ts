@@ -113,7 +113,7 @@ describe('transports', () => {
     () => Response.error(),
   ];
 
-  test('that resolve with something that is no Response end in time, and never with an untrue outcome', async () => {
+  test('that resolve with something that is not a Response end in time, and never with an untrue outcome', async () => {
     await fuzz(120, async (random) => {
       const { world, once, ends } = stage({ limits: { attempts: 2 } });
       const given = random.pick(almost);

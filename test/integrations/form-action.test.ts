@@ -1,4 +1,7 @@
-/** Goal: the action of a form takes effect once and reports a true outcome. Method: SQLite on disk, as on a server, and a new client for each request. */
+/**
+ * Goal: the server action of a form takes effect once and reports a true outcome. Method: SQLite on disk, as on a
+ * server, and a new client for each request.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -17,7 +17,7 @@ afterEach(() => diag.disable());
 
 type Method = (...call: unknown[]) => unknown;
 
-/** `target`, and the objects that its methods make, except that the method `name` throws. */
+/** A copy of `target`, and of the objects that its methods return, in which the method `name` throws. */
 const broken = <T extends object>(target: T, name: string): T =>
   new Proxy(target, {
     get(_, method) {

@@ -167,7 +167,7 @@ describe('calls with one name', () => {
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
 
-  test('through two clients with telemetry of their own: the span goes to the client that drives', async ({ world, tab, once }) => {
+  test('through two clients, each with its own telemetry: the span goes to the client that drives the operation', async ({ world, tab, once }) => {
     const other = new Telemetry();
     const second = tab.once({ use: [openTelemetry(other.providers)] });
     world.server.plays(charged(answers(201)));
@@ -228,7 +228,7 @@ describe('calls with one name', () => {
     ]);
     expect(other.below(other.operations[0]).map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([1]);
     await other.shutdown();
-    // The first tab is dead: its span never ends. So the check after each test gets a new SDK.
+    // The first tab is dead, so its span never ends. A new SDK keeps the check after each test from seeing it.
     telemetry = new Telemetry();
   });
 });
@@ -317,7 +317,7 @@ describe('every way to begin an operation', () => {
 });
 
 describe('with other features', () => {
-  test('telemetry last in `use` traces what another hook has signed', async () => {
+  test('telemetry that comes last in `use` traces the request as other hooks have signed it', async () => {
     const signed = around((_, send) => send({ 'x-signature': 's' }));
     const { world, tab, once } = scene({ use: [...USE, signed, traced()] });
     await world.end(tab, pay(once), charged(answers(201)));
@@ -346,7 +346,7 @@ describe('with other features', () => {
     tab.reported.length = 0;
   });
 
-  test('a listener of the app gets the event alone, without what telemetry uses to find its spans', async ({ world, tab, once }) => {
+  test('a listener of the app gets only the event, without the data by which telemetry finds its spans', async ({ world, tab, once }) => {
     const heard: unknown[][] = [];
     subscribe(once, (...all) => void heard.push(all));
     await world.end(tab, pay(once), charged(answers(201)));

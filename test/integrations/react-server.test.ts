@@ -26,7 +26,7 @@ test('shows one request nothing that another request of the same client began, a
   expect(namespace).not.toHaveBeenCalled();
 });
 
-/** Names that JSON would turn into another name, and values that are no name. */
+/** Names that JSON would turn into a different name, and values that are no name. */
 const WRONG: [string, unknown, RegExp][] = [
   ['a part that is not known yet', ['pay', undefined], /operation\[1\]/],
   ['null', ['pay', null], /operation\[1\]/],

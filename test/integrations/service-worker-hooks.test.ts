@@ -62,7 +62,7 @@ describe('`around`', () => {
   });
 });
 
-describe('the namespace is told slowly, and the store answers slowly after it', () => {
+describe('namespace answers slowly, and the store answers slowly after it', () => {
   test.each<[string, OnceOptions, last: number]>([
     ['without hooks', {}, 1],
     ['with `around`', { use: [...everything(), around(async (_, send) => send())] }, 2],
@@ -118,7 +118,7 @@ describe('the link of a 202 is not asked, because in another session the server 
     expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
   });
 
-  test('if the namespace is not told in time', async () => {
+  test('if namespace does not answer in time', async () => {
     const { world, once, sent } = await scene(ACCEPTED, POLL, { limits: LIMITS });
     let asked = 0;
     const namespace = () => (asked++ === 0 ? 'ann' : new Promise<string>(() => {}));

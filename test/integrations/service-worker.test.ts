@@ -74,7 +74,7 @@ describe('the outbox resumes', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test('without `waitUntil` at activate: the browser holds requests of pages until the worker is active, so the two would wait for each other', async ({
+  test('at activate, but without `waitUntil`: the browser holds requests of pages until the worker is active, so both would wait for each other', async ({
     world,
   }) => {
     const page = world.open({ namespace: 'ann' });
@@ -124,7 +124,8 @@ describe('the outbox resumes', () => {
     expect(second).toBe(third);
     await Promise.all([first, second]);
     await rest();
-    // The run at the start asks before it reads the store and before its attempt. The next run is shared by all three calls.
+    // The run at the start asks twice: before it reads the store and before its attempt. All three calls share the next
+    // run.
     expect(asked).toBeLessThanOrEqual(4);
   });
 });
@@ -184,7 +185,10 @@ describe('the option namespace', () => {
 });
 
 describe('`reconcile` of the client', () => {
-  /** Ann's payment was charged, and an expired login refuses the worker's attempt. `reconcile` sees the orders of the user who is logged in. */
+  /**
+   * Ann's payment was charged, and an expired login makes the worker's attempt fail. `reconcile` sees the orders of the
+   * user who is logged in.
+   */
   async function asking(acts: { answered?: (log: (user: string) => void) => void; asked?: (log: (user: string) => void) => void }) {
     let user = 'ann';
     const log = (next: string): void => void (user = next);
@@ -238,7 +242,7 @@ describe('a hook for headers that throws', () => {
     await world.run(outbox(once, { namespace: async () => (++questions > 0 ? 'ann' : undefined) })());
     expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 2']);
     expect(asked()).toBe(2);
-    // At the start, before the call of the hook that throws, and before and after its second call.
+    // Four questions: at the start, before the hook throws, and before and after its second call.
     expect(questions).toBe(4);
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
@@ -309,7 +313,7 @@ describe('a sync event', () => {
     state = 'installed';
     outbox(once, ANN);
     world.server.plays(answers(503), answers(503), replays());
-    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('1 operations are to go on later');
+    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('operations left to resume later: 1');
     await world.run(fire('sync', { tag: 'oncefetch', lastChance: true }) as Promise<unknown>);
     await world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>);
     expect(reported).toEqual([]);
@@ -330,5 +334,5 @@ test.each<[string, () => unknown, RegExp]>([
 test('outbox refuses to run outside of a service worker', () => {
   vi.stubGlobal('ServiceWorkerGlobalScope', undefined);
   Reflect.deleteProperty(globalThis, 'ServiceWorkerGlobalScope');
-  expect(() => outbox(newWorld().tab().once())).toThrow('outbox belongs into a service worker');
+  expect(() => outbox(newWorld().tab().once())).toThrow('outbox must be called in a service worker');
 });

@@ -53,7 +53,7 @@ const ask = (once: ReturnType<typeof createOnce>, url: string, init: RequestInit
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('a stream is handed over at its headers', { concurrent: true }, () => {
+describe('the caller gets a stream as soon as its headers arrive', { concurrent: true }, () => {
   test.each([
     'text/event-stream',
     'application/x-ndjson',
@@ -83,7 +83,7 @@ describe('a stream is handed over at its headers', { concurrent: true }, () => {
 
 describe('a body that goes on, of a content type that need not be a stream', { concurrent: true }, () => {
   test.each(['text/plain', 'text/csv; charset=utf-8', 'application/octet-stream', 'image/png', undefined])(
-    '%s: is handed over, and causes no other attempt',
+    '%s: the caller gets it at once, and no other attempt is made',
     async (type) => {
       const { answer, goOn } = inParts(type);
       const { url, requests } = await serve(answer);
@@ -109,7 +109,7 @@ describe('a body that goes on, of a content type that need not be a stream', { c
     expect(requests()).toBe(1);
   });
 
-  test('an abort by the caller ends the body', async () => {
+  test('an abort by the caller also ends the body', async () => {
     const { url } = await serve(inParts('application/x-ndjson').answer);
     const controller = new AbortController();
     const response = await ask(open(), url, { signal: controller.signal });
@@ -179,14 +179,14 @@ describe('a document', { concurrent: true }, () => {
     expect([outcomeOf(response)?.effect, requests()]).toEqual(['none', 3]);
   });
 
-  test('that is not JSON, although its content type says so, is an answer all the same', async () => {
+  test('that is not JSON, although its content type says so, still counts as an answer', async () => {
     for (const body of ['OK', '{"amount":NaN}', '', "{'a':1} ", '{"ok":true}0', '[1]<br>']) {
       const { url, requests } = await serve((to) => to.writeHead(201, whole).end(body));
       expect([outcomeOf(await ask(open(), url))?.effect, requests()]).toEqual(['done', 1]);
     }
   });
 
-  test('that comes slowly but in time is awaited and kept', async () => {
+  test('that comes slowly but in time is waited for and kept', async () => {
     const { url, requests } = await serve((to) => {
       to.writeHead(201, { 'content-type': 'application/json' });
       to.write('{"id":');
@@ -252,7 +252,7 @@ describe('one signal of a whole process, which a service gives to each of its ca
     expect(heldMB() - before).toBeLessThan(20);
   });
 
-  test('ends an answer that is still being read, although nobody holds its Response any more', async () => {
+  test('still ends an answer that is being read, even if nobody holds its Response any more', async () => {
     const { answer } = inParts('text/event-stream');
     const { url } = await serve(answer);
     const stop = new AbortController();

@@ -132,7 +132,7 @@ describeOn(missing)('in Chromium', () => {
     }
   });
 
-  test('if the user blocks site data, both stores say that they are not available', async () => {
+  test('if the user blocks site data, both stores report that they are not available', async () => {
     const context = await chromium.launchPersistentContext(profile({ profile: { default_content_setting_values: { cookies: 2 } } }), launch);
     try {
       const answers = await (await tab(context)).evaluate(async () => [

@@ -1,6 +1,7 @@
 /**
- * Goal: a gateway that resends a request by itself, as meshes do after a reset, causes neither a second charge nor an untrue outcome. Method:
- * Node's own fetch, and a real gateway in front of a real server that charges and breaks the connection. The answer to the second copy varies.
+ * Goal: a gateway that resends a request by itself, as service meshes do after a connection reset, causes neither a
+ * second charge nor an untrue outcome. Method: Node's own fetch and a real gateway in front of a real server that
+ * charges and breaks the connection. The answer to the second copy varies.
  */
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -65,7 +66,7 @@ test('an answer that says only "key already used" is not taken for a refusal', a
   expect(charges()).toBe(1);
 });
 
-test('with a custom fetch, as the guide says, a refusal in front of the server proves nothing, and the edited order is not charged a second time', async () => {
+test('with a custom fetch, set up as in the guide, a refusal from in front of the server proves nothing, and the edited order is not charged a second time', async () => {
   const { press, charges } = await behindGateway((body, stored, requests) => (requests === 2 ? [401, {}] : body === stored ? DONE : OTHER));
   const pay = press({ fetch: (...call) => fetch(...call) });
   expect(await pay(1)).toMatchObject({ effect: 'unknown', reason: 'refused' });
@@ -78,7 +79,7 @@ test.each([
   ['PUT', 1, { use: [around((_, send) => send())] }],
   ['DELETE', undefined, {}],
   ['POST', undefined, {}],
-] as const)('what gateways send again unasked is not told as none after a refusal of the second copy: %s of %s, %j', async (method, amount, options) => {
+] as const)('what gateways resend by themselves is not reported as none after a refusal of the second copy: %s of %s, %j', async (method, amount, options) => {
   const { press, charges } = await behindGateway((_body, _stored, requests) => (requests === 2 ? [404, {}] : DONE));
   const put = press(options, method);
   expect(await put(amount)).toMatchObject({ effect: 'unknown', reason: 'refused' });

@@ -34,7 +34,7 @@ const without = (line: string) => `HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n
 
 const open = (options: OnceOptions = {}) => createOnce({ namespace: 'ann', store: memoryStore(), limits: { attempts: 1 }, ...options });
 
-/** A client as in another process over the same store: drops what oncefetch keeps in this process's memory. */
+/** Opens a client as another process over the same store would: drops what oncefetch keeps in this process's memory. */
 function reopen(options: OnceOptions): ReturnType<typeof createOnce> {
   realm[REALM] = undefined;
   return open(options);
@@ -89,7 +89,7 @@ describe.each([600, 999])('a status of %i', (status) => {
     expect(await Promise.all([charge(once, url), charge(once, url)].map(seen))).toEqual([unknown, unknown]);
   });
 
-  test('that a verdict function calls fresh is done for every caller, also later and from the store', async () => {
+  test('that a verdict function calls fresh is done for every caller, including later callers and answers from the store', async () => {
     const { url, requests } = await speaks(Buffer.from(withBody(`${status} Odd`)));
     const options = durable({ verdict: () => 'fresh' });
     const once = open(options);
@@ -102,7 +102,7 @@ describe.each([600, 999])('a status of %i', (status) => {
   });
 });
 
-test.each([204, 205])('a %i is the answer of every caller, also later and from the store', async (status) => {
+test.each([204, 205])('a %i is the answer of every caller, including later callers and answers from the store', async (status) => {
   const { url, requests } = await speaks(Buffer.from(without(`${status} Nothing`)));
   const options = durable();
   const once = open(options);

@@ -1,6 +1,7 @@
 /**
- * Goal: a service that finds its user in an AsyncLocalStorage makes each user's payment in that user's session, although the store commits
- * the changes of several calls together, in the async context of the first call. Method: three users who pay in the same turn, on SQLite.
+ * Goal: a service that finds its user in an AsyncLocalStorage makes each payment in the session of the user who pays,
+ * although the store commits the changes of several calls together, in the async context of the first call. Method:
+ * three users pay in the same turn of the event loop, on SQLite.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';

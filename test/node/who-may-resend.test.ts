@@ -1,7 +1,7 @@
 /**
- * Goal: oncefetch concludes "the connection was refused, so nothing was sent" only if nothing below it resends by itself. Method:
- * Node's own fetch over real sockets, with each way in which an app can make it resend, and a server that takes a charge,
- * breaks the connection and stops listening.
+ * Goal: oncefetch concludes from a refused connection that nothing was sent, but only if no layer below it resends
+ * requests by itself. Method: Node's own fetch over real sockets, with each way in which an app can make it resend, and
+ * a server that takes a charge, breaks the connection and stops listening.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -104,7 +104,7 @@ describe("Node's own fetch", () => {
     expect(await charge(await nobody())).toMatchObject(UNSENT);
   });
 
-  test('reports unsent if the connection was refused, also with a plain Agent of an undici that the app has installed', async () => {
+  test('reports unsent if the connection was refused, even with a plain Agent of an undici that the app has installed', async () => {
     setGlobalDispatcher(new Agent({ connect: { timeout: 1000 } }));
     expect(await charge(await nobody())).toMatchObject(UNSENT);
   });
@@ -114,7 +114,7 @@ describe("Node's own fetch", () => {
     expect(await charge(url)).toMatchObject(UNKNOWN);
   });
 
-  test('does not count as never sent if the dispatcher was another one during the request', async () => {
+  test('does not conclude that nothing was sent if the dispatcher changed during the request', async () => {
     const transport = nodePlatform().transport(undefined);
     const init: RequestInit = { method: 'POST', redirect: 'manual' };
     setGlobalDispatcher(retrying());
@@ -129,7 +129,7 @@ describe("Node's own fetch", () => {
 describe('whether a platform may send again', () => {
   const mayResend = (more: RequestInit = {}) => !sendsOnce(more);
 
-  test("Node's own fetch does not, unless the app gives it another dispatcher or calls it itself", () => {
+  test("Node's own fetch may not, unless the app gives it another dispatcher or calls that dispatcher itself", () => {
     expect(mayResend()).toBe(false);
     expect(mayResend({ dispatcher: new Agent() } as RequestInit)).toBe(true);
     expect(nodePlatform().transport(fetch).mayResend({})).toBe(true);
@@ -179,7 +179,7 @@ describe('whether a platform may send again', () => {
     const transport = nodePlatform().transport(undefined);
     expect(transport.mayResend({ method, body }, 'Idempotency-Key')).toBe(resends);
     expect(transport.mayResend({ method, body }, '')).toBe(false);
-    // If nobody listens, there is no gateway either.
+    // If nobody listens on the port, no gateway does either.
     const refused = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
     expect(transport.neverSent(refused, { method, body, redirect: 'manual' })).toBe(true);
   });

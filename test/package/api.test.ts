@@ -1,4 +1,4 @@
-/** Goal: the public API changes only on purpose. Method: the committed reports are compared with those of the built types. */
+/** Goal: the public API changes only on purpose. Method: compares the committed reports with those of the built types. */
 import { expect, test } from 'vitest';
 import { committed, reports } from '../../scripts/api.mjs';
 
@@ -8,14 +8,14 @@ test.each(Object.keys(now))('api/%s is up to date (npm run api)', (file) => {
   expect(committed()[file]).toBe(now[file]);
 });
 
-test('there is no report of an entry that is gone', () => {
+test('no entry that was removed still has a report', () => {
   expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort());
 });
 
-/** Constants of which only the words are public, and types that the main entry exports or that nobody has to name. */
+/** Constants of which only the values are public, and types that the main entry exports or that nobody has to name. */
 const UNNAMED = /^(WINDOWS_MS|HEADERS|FAULTS|BEFALLS|OperationState|ModelRequest|Call|OnceInit)$/;
 
-test('everything that the public API mentions can be imported by name', () => {
+test('every type that the public API mentions can be imported by name', () => {
   const forgotten = Object.values(now).flatMap((report) => [...report.matchAll(/ae-forgotten-export\) The symbol "(\w+)"/g)].map(([, name = '']) => name));
   expect(forgotten.filter((name) => !UNNAMED.test(name))).toEqual([]);
 });

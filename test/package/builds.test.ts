@@ -1,6 +1,7 @@
 /**
- * Goal: pages in production get the short texts, and everybody else the long ones, each from one copy of the package. Method: the packed package is bundled
- * with the conditions that bundlers set, and loaded by Node; each program prints what an error says.
+ * Goal: production pages get the short texts and everybody else the long ones, each from a single copy of the package.
+ * Method: bundles the packed package with the conditions that bundlers set, and loads it in Node; each program prints
+ * the text of an error.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -38,7 +39,7 @@ const PRINT = 'try { loaded.operation(loaded.createOnce(), []); } catch (error) 
 
 type Said = Readonly<Record<'name' | 'option' | 'misspelled' | 'empty' | 'dialect', string>>;
 
-/** Which files of the package are in a bundle, its text, and what it prints. */
+/** The files of the package that a bundle contains, the bundle's text, and what it prints. */
 async function bundled(options: BuildOptions, contents = PAGE): Promise<{ files: string[]; text: string; printed: () => string }> {
   const file = join(installed.home, options.format === 'cjs' ? 'bundle.cjs' : 'bundle.mjs');
   const { metafile } = await build({
@@ -66,7 +67,7 @@ async function bundled(options: BuildOptions, contents = PAGE): Promise<{ files:
   };
 }
 
-describe('a bundler for a page', () => {
+describe('a bundler for pages', () => {
   test('gets the short texts, and only these', async () => {
     const { files, text, printed } = await bundled({});
     expect(files).toEqual(['dialects.lean.js', 'index.lean.js', 'react.js']);
@@ -101,7 +102,7 @@ describe('a bundler for a page', () => {
 });
 
 describe('Node', () => {
-  /** Pays once, and prints the outcome in each way in which it can be asked for. */
+  /** Pays once, and prints the outcome in each way in which a program can ask for it. */
   const PAYS = `
     const { createOnce, operation, outcomeOf, pending, settle, memoryStore } = loaded;
     const once = createOnce({ store: memoryStore(), fetch: async () => Response.json({}, { status: 201 }) });
@@ -133,7 +134,7 @@ import { createRequire } from 'node:module'; const loaded = createRequire(proces
   });
 });
 
-test('a client of one build is a client for the other, and each knows errors of the other', async () => {
+test('a client of one build counts as a client for the other, and each build recognises errors of the other', async () => {
   const load = (file: string) => import(pathToFileURL(join(installed.folder, 'dist', file)).href) as Promise<typeof import('oncefetch')>;
   const [full, lean] = await Promise.all([load('index.js'), load('index.lean.js')]);
   const common = createRequire(join(installed.folder, 'x.cjs'))('./dist/index.lean.cjs') as typeof import('oncefetch');

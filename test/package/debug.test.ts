@@ -1,6 +1,6 @@
 /**
- * Goal: `NODE_DEBUG=oncefetch` shows each step once, and without it stderr stays empty. Method: a process of its own with the
- * built package in both module systems, which pays at a real server.
+ * Goal: `NODE_DEBUG=oncefetch` shows each step once, and without it stderr stays empty. Method: a separate process pays
+ * at a real server, with the built package in both module systems.
  */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';

@@ -1,7 +1,7 @@
 /**
- * Goal: no page in production has anything of the panel, whether or not the developer remembered to ask; a page in development
- * has it. Method: the packed package in a tiny app, built by Vite and by esbuild as for production and as for development;
- * webpack does the same in test/frameworks/devtools.test.ts.
+ * Goal: no production page contains anything of the panel, whether or not its developer guards the import; a
+ * development page has it. Method: Vite and esbuild build a tiny app with the packed package for production and for
+ * development; test/frameworks/devtools.test.ts does the same with webpack.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ afterAll(() => installed?.remove());
 
 /** Texts that only the panel has: its element, and one of its sentences. */
 const PANEL = /oncefetch-devtools|Lose the next answer/;
-/** A text that every client has: it shows that the app itself is there. */
+/** Text that every client has. It shows that the bundle contains the app. */
 const CLIENT = /Idempotency-Key/;
 
 const CLIENT_OF_APP = `import { createOnce } from 'oncefetch'; export const once = createOnce(); console.log(once.fetch);`;
@@ -29,7 +29,7 @@ const APPS = {
   'an import without a guard': `import { devtools } from 'oncefetch/devtools'; ${CLIENT_OF_APP} devtools(once, { open: true });`,
 };
 
-/** What a build leaves. */
+/** The files and the text that a build leaves. */
 interface Built {
   readonly panel: boolean;
   readonly client: boolean;
@@ -43,7 +43,7 @@ const judged = (texts: readonly string[]): Built => ({
 });
 
 let apps = 0;
-/** What `vite build` leaves. Vitest sets NODE_ENV, which a developer does not. */
+/** Builds with `vite build`. Vitest has set NODE_ENV, which Vite would respect, so this sets it to the mode. */
 async function built(app: string, mode: 'production' | 'development'): Promise<Built> {
   const root = join(installed.home, `app-${++apps}`);
   mkdirSync(root);
@@ -69,7 +69,7 @@ describe('vite build', () => {
     expect(await built(APPS['a guarded import()'], 'production')).toEqual({ client: true, panel: false, scripts: 1 });
   });
 
-  test('for development has the panel: the tests above look for the right thing', async () => {
+  test('for development includes the panel, so the tests above look for the right text', async () => {
     expect(await built(APPS['a guarded import()'], 'development')).toMatchObject({ client: true, panel: true });
   });
 });
@@ -107,7 +107,7 @@ describe('on a server', () => {
   test.each([
     ['import', "import { devtools } from 'oncefetch/devtools'; import { createOnce } from 'oncefetch';"],
     ['require', "const { devtools } = require('oncefetch/devtools'); const { createOnce } = require('oncefetch');"],
-  ])('the panel does nothing, by %s', (kind, load) => {
+  ])('the panel does nothing, loaded by %s', (kind, load) => {
     const file = join(installed.home, kind === 'import' ? 'server.mjs' : 'server.cjs');
     writeFileSync(file, `${load} const close = devtools(createOnce(), { open: true }); console.log(typeof close, close());`);
     const { stdout, all } = run(process.execPath, [file], installed.home);

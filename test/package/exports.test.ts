@@ -1,6 +1,6 @@
 /**
- * Goal: what is published is whole, loads everywhere it says it does, and carries nothing else. Method: it is packed
- * and installed as a user would, without a network.
+ * Goal: the published package is complete, loads everywhere it claims to, and contains nothing else. Method: packs it
+ * and installs it as a user would, without a network.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,17 +39,17 @@ describe('entry points', () => {
     expect(there).toEqual(IN_REACT_NATIVE.includes(entry) ? { types: at('d.cts'), default: BUNDLE } : undefined);
   });
 
-  test('of React Native come first, as one file: bundlers take the first condition that they know', () => {
+  test('for React Native come first, and lead to one file: bundlers take the first condition that they know', () => {
     for (const entry of IN_REACT_NATIVE) {
       const conditions = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as object;
       expect(Object.keys(conditions)[0]).toBe('react-native');
     }
     const file = readFileSync(join(installed.folder, BUNDLE), 'utf8');
-    // Babel takes a dynamic import in node_modules for another bundle, and import.meta breaks this one.
+    // Babel would turn a dynamic import in node_modules into another bundle, and import.meta makes this one fail.
     expect(file.match(/\brequire\(|\bimport\(|import\.meta|^import |^export /gm)).toBeNull();
   });
 
-  test('are the same files for a Metro that was told to look at no exports, as some apps do for the sake of another package', () => {
+  test('lead to the same files when Metro ignores `exports`, as some apps configure it for the sake of another package', () => {
     const chosen = (entry: string) => {
       const { 'react-native': there, import: imported } = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as Readonly<
         Record<string, { readonly default: string }>
@@ -63,11 +63,11 @@ describe('entry points', () => {
   });
 });
 
-/** The one file that a bundler for React Native gets, so that an app has one copy of the package. */
+/** The single file that a bundler for React Native gets, so that an app has only one copy of the package. */
 const BUNDLE = './dist/react-native.bundle.cjs';
 const IN_REACT_NATIVE = ['index', 'react-native'];
 
-/** The panel is for development and has a build of its own; in production there is nothing in its place. */
+/** The panel is for development and has its own build; a production page gets a stub in its place. */
 const PANEL = 'devtools';
 
 /** The entries that have a build with short texts for pages in production, and the conditions that select the other build. */
@@ -76,7 +76,7 @@ const FULL_FOR = ['development', 'node', 'workerd', 'edge-light'];
 const allOf = (names: readonly string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
 
 describe.each(runtimes())('Node $version', ({ path, version }) => {
-  /** What each entry exports, loaded by one process. */
+  /** What each entry exports, when one process loads them all. */
   function load(prelude: string, how: string): Readonly<Record<string, readonly string[]>> {
     const names = 'Object.keys(loaded).filter((name) => name !== "default" && name !== "module.exports").sort()';
     const each = `for (const entry of ${JSON.stringify(entries.map(specifierOf))}) { const loaded = ${how}; given[entry] = ${names}; }`;
@@ -86,13 +86,13 @@ describe.each(runtimes())('Node $version', ({ path, version }) => {
     return JSON.parse(stdout) as Record<string, readonly string[]>;
   }
 
-  test('every entry gives import and require the same', () => {
+  test('every entry exports the same to import and require', () => {
     const imported = load('', 'await import(entry)');
     expect(Object.entries(imported).filter(([, names]) => names.length === 0)).toEqual([]);
     expect(load("import { createRequire } from 'node:module'; const require = createRequire(process.cwd() + '/x.cjs');", 'require(entry)')).toEqual(imported);
   });
 
-  test.each(['import', 'require'])('a client by %s also lists, settles and forgets after its first operation', (how) => {
+  test.each(['import', 'require'])('a client loaded by %s can also list, settle and forget operations after its first one', (how) => {
     const load = how === 'import' ? (entry: string) => `await import('${entry}')` : (entry: string) => `createRequire(process.cwd() + '/x.cjs')('${entry}')`;
     const code = `import { createRequire } from 'node:module';
       const { createOnce, forget, outcomeOf, pending, run, settle } = { ...${load('oncefetch')}, createOnce: (${load('oncefetch/node')}).createOnce };
@@ -107,7 +107,7 @@ describe.each(runtimes())('Node $version', ({ path, version }) => {
     expect(stdout.trim(), all).toBe('["unknown","unknown","paid",0]');
   });
 
-  test('is one that package.json allows', () => {
+  test('is a version that package.json permits', () => {
     expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(20);
   });
 });
@@ -116,17 +116,18 @@ describe('the package', () => {
   const dist = () => installed.files.filter((file) => file.startsWith('dist/'));
   const text = (file: string) => readFileSync(join(installed.folder, file), 'utf8');
 
-  test('has what a user needs and nothing else', () => {
+  test('contains what a user needs and nothing else', () => {
     const others = installed.files.filter((file) => !/^(dist|docs)\//.test(file));
     expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'llms.txt', 'package.json']);
     const guides = installed.files.filter((file) => file.startsWith('docs/'));
     expect(guides.filter((file) => !/\.(md|svg)$|^docs\/(images\/(playground|devtools)\.jpg|grafana\.json)$/.test(file))).toEqual([]);
-    // Pictures are for people who choose a package. The installed guides stay small, because their readers have chosen already.
+    // The pictures are for people who are still choosing a package. Whoever reads the installed guides has chosen already,
+    // so the guides stay small.
     expect(guides.reduce((bytes, file) => bytes + readFileSync(join(installed.folder, file)).length, 0)).toBeLessThan(875_000);
     expect(dist().filter((file) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(file.replace(/\.map$/, '')))).toEqual([]);
   });
 
-  test('has no file in dist that no entry leads to', () => {
+  test('has no file in dist that is unreachable from the entries', () => {
     const wanted = new Set([
       ...entries.flatMap((entry) => ['js', 'cjs', 'd.ts', 'd.cts'].map((extension) => `dist/${entry}.${extension}`)),
       ...[...LEAN.map((entry) => `${entry}.lean`), `${PANEL}.off`].flatMap((file) => [`dist/${file}.js`, `dist/${file}.cjs`]),
@@ -144,21 +145,22 @@ describe('the package', () => {
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
   });
 
-  test('gives each export for require its value once', () => {
+  test('gives each export for require its value only once', () => {
     const given = (file: string) => [...text(file).matchAll(/\bexports\.(\w+) \S{0,3}=(?!=)/g)].map(([, name]) => name);
     const files = dist().filter((file) => file.endsWith('.cjs') && file !== BUNDLE.slice(2));
     expect(files.flatMap(given).length).toBeGreaterThan(200);
     expect(files.flatMap((file) => given(file).filter((name, at, all) => all.indexOf(name) !== at))).toEqual([]);
   });
 
-  test('has types for require that name no file of those for import', () => {
+  test('has types for require that refer to no file of those for import', () => {
     const types = dist().filter((file) => file.endsWith('.d.cts'));
     expect(types.map((file) => file.replace(/cts$/, 'ts')).sort()).toEqual(dist().filter((file) => file.endsWith('.d.ts')));
     expect(types.filter((file) => /\b(?:from |import[ (])['"]\.[^'"]*(?<!\.cjs)['"]/.test(text(file)))).toEqual([]);
   });
 
-  // The step that makes CJS of a chunk mistakes an assignment to a private member for one to an export of the same name: `this.#look = exports.look = …`.
-  test('has no file for require in which a private member takes the place of an export of the same name', () => {
+  // The step that converts a chunk to CJS takes an assignment to a private member for one to an export with the same
+  // name: `this.#look = exports.look = …`.
+  test('has no file for require in which an export stands in place of a private member', () => {
     const taken = dist()
       .filter((file) => file.endsWith('.cjs'))
       .flatMap((file) => text(file).match(/(?<=#\w+ = )exports\.\w+(?= = )/g) ?? []);
@@ -169,12 +171,12 @@ describe('the package', () => {
     const imported = dist()
       .filter((file) => /\.(js|cjs)$/.test(file) && file !== BUNDLE.slice(2))
       .flatMap((file) => [...text(file).matchAll(/\b(?:from|import|require\()\s*["']((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)].map(([, name]) => name));
-    // The texts of errors name imports from the package itself.
+    // The texts of errors contain imports from the package itself.
     const brought = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), 'oncefetch'];
     expect([...new Set(imported)].filter((name) => !brought.includes(name as string))).toEqual([]);
   });
 
-  test('brings no dependency that asks for a newer Node than it does itself', () => {
+  test('adds no dependency that needs a newer Node than the package itself', () => {
     const { packages } = readJson<{ packages: Record<string, { engines?: { node?: string }; dependencies?: Record<string, string> }> }>(
       join(root, 'package-lock.json'),
     );
@@ -189,7 +191,7 @@ describe('the package', () => {
     expect(asks.filter(([, range]) => range !== '*' && later(range))).toEqual([]);
   });
 
-  test('has source maps that stand alone', () => {
+  test('has source maps that contain their sources', () => {
     const maps = dist().filter((file) => file.endsWith('.map'));
     expect(maps.length).toBeGreaterThan(0);
     for (const file of maps) {
@@ -202,7 +204,7 @@ describe('the package', () => {
     }
   });
 
-  test('does not contain the path where it was made', () => {
+  test('does not contain the path of the folder in which it was built', () => {
     expect(installed.files.filter((file) => text(file).includes(root))).toEqual([]);
     const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(join(root, 'package-lock.json'));
     expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * Goal: the types of what `once.fetch` takes and gives are right with the DOM library and without it, with each module resolution, and with the oldest
- * TypeScript that is supported. Method: these compilers, on the built types and a user's program; what must not compile is marked in the program.
+ * Goal: the types of what `once.fetch` accepts and returns are right with and without the DOM library, with each module
+ * resolution, and with the oldest supported TypeScript. Method: compiles a user's program against the built types with
+ * each of these compilers; the program marks what must not compile.
  */
 import { join, relative } from 'node:path';
 import latest from 'typescript';
@@ -24,7 +25,7 @@ const LIBRARIES: [string, string[], { lib: string[]; types: string[] }][] = [
   ['both', [PROGRAM, PAGE], { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
 ];
 
-/** Libraries are long, so a compiler parses each file once, and its next programs with the same kind of modules get the result. */
+/** A compiler parses each long library only once, and reuses the result in its next programs with the same kind of modules. */
 const parsed = new Map<string, latest.SourceFile | undefined>();
 
 function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.CompilerHost {
@@ -38,7 +39,7 @@ function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.Comp
   return host;
 }
 
-/** What is wrong in the programs and in our types; errors in a library's own types are the library's. */
+/** The errors in the programs and in our types. Errors in a library's own types are not ours. */
 function errors(ts: typeof latest, programs: string[], libraries: latest.CompilerOptions): string[] {
   const options = { target: ts.ScriptTarget.ES2022, strict: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noEmit: true, ...libraries };
   const compiled = ts.createProgram(programs, options, hostOf(ts, options));

@@ -1,4 +1,4 @@
-/** The package as a user gets it: packed, and unpacked among its dependencies and peers, away from this repository. */
+/** The package as a user gets it: packed, and unpacked among its dependencies and peers, outside this repository. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ export const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, 'u
 
 export const manifest = readJson<Manifest>(join(root, 'package.json'));
 
-/** As in `src/entries`: `index` for the main one. */
+/** The entries, under their names in `src/entries`: `index` for the main one. */
 export const entries = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json')
   .map((name) => (name === '.' ? 'index' : name.slice(2)));
@@ -65,7 +65,7 @@ export function install(): Installed {
   return { home, folder, tarball: join(home, tarball), files: files.sort(), remove: () => rmSync(home, { recursive: true, force: true }) };
 }
 
-/** This Node, and the first other one that is installed here. */
+/** This Node, and the first other Node that is installed on this machine. */
 export function runtimes(): { readonly version: string; readonly path: string }[] {
   const others = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   const found = others.map((folder) => join(folder, 'node')).filter((path) => existsSync(path));

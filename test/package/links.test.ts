@@ -1,6 +1,6 @@
 /**
- * Goal: everything that the installed package points to is in it. Method: every link of its Markdown is followed within the package, and every comment in the
- * built files is searched for documents that are not in it.
+ * Goal: everything that the installed package refers to is inside it. Method: follows every link of its Markdown within
+ * the package, and searches the comments of the built files for documents that it does not contain.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -38,7 +38,7 @@ describe('links', () => {
     expect(pages().flatMap(linksOf).filter(isDead)).toEqual([]);
   });
 
-  test('a link that leads nowhere would be noticed', () => {
+  test('the check notices a link that leads nowhere', () => {
     expect(isDead({ path: 'README.md', target: 'docs/nowhere.md' })).toBe(true);
     expect(isDead({ path: 'docs/react.md', target: '#nowhere' })).toBe(true);
     expect(isDead({ path: 'docs/react.md', target: 'ssr.md#what-requests-share' })).toBe(false);
@@ -48,15 +48,15 @@ describe('links', () => {
 /** Cites one of our documents by a name that no user has, or a section of an unnamed document. */
 const CITES = /\bDESIGN\b|\b[Rr]ows? \d|\((?:A|B|C|E)\d{1,2}\)|(?<!\b(?:RFC|draft|specification|IETF|HTTP)\b[^\n]{0,80})\b[Ss]ection \d/g;
 
-describe('comments of what was built', () => {
+describe('comments in the built files', () => {
   const files = () => installed.files.filter((file) => /\.(js|cjs|d\.ts|d\.cts)$/.test(file));
 
-  test('cite no document that the package does not have', () => {
+  test('cite no document that the package does not contain', () => {
     expect(files().length).toBeGreaterThan(20);
     expect(files().flatMap((file) => (text(file).match(CITES) ?? []).map((cited) => `${file}: ${cited}`))).toEqual([]);
   });
 
-  test('a citation would be noticed', () => {
+  test('the check notices such a citation', () => {
     for (const one of ['the table of DESIGN.md', 'see section 9', 'Rows 7, 8', 'a rule (A8)']) expect(one.match(CITES), one).not.toBeNull();
     for (const one of ['RFC 9110, section 9.2.2', 'draft-ietf-httpapi-idempotency-key-header, section 2.7']) expect(one.match(CITES), one).toBeNull();
   });

@@ -1,6 +1,6 @@
 /**
- * Goal: the oldest browsers that docs/runtimes.md names can run what pages load. Method: a bundler that would rewrite newer syntax for them changes nothing,
- * and no later built-in is called.
+ * Goal: the oldest browsers that docs/runtimes.md names can run what pages load. Method: a bundler that would rewrite
+ * newer syntax for these browsers changes nothing, and the code calls no newer built-in.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function bundled(target: string | string[]): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-test('these browsers have its syntax, and older versions of Firefox and Safari do not', async () => {
+test('these browsers support its syntax, and older versions of Firefox and Safari do not', async () => {
   const whole = await bundled('esnext');
   expect(whole.length).toBeGreaterThan(100_000);
   expect(await bundled([`chrome${chrome}`, `edge${chrome}`, `firefox${firefox}`, `safari${safari}`])).toBe(whole);
@@ -35,12 +35,12 @@ test('these browsers have its syntax, and older versions of Firefox and Safari d
   expect(await bundled(['safari14.1'])).not.toBe(whole);
 });
 
-// p-retry calls `throwIfAborted` of a signal if it gets one, and it gets none.
-test('it calls no later built-in', async () => {
+// p-retry calls `throwIfAborted` only on a signal that it was given, and oncefetch gives it none.
+test('it calls no newer built-in', async () => {
   const LATER = /\b(structuredClone|findLast|toSorted|toReversed|withResolvers|fromAsync|groupBy|isWellFormed|AbortSignal\.(any|timeout))\b/g;
   expect((await bundled('esnext')).match(LATER)).toBeNull();
 });
 
-test('it calls Object.hasOwn and at(), which decide how old a browser may be', async () => {
+test('it calls Object.hasOwn and at(), which set the limit for the age of a browser', async () => {
   expect((await bundled('esnext')).match(/Object\.hasOwn|\.at\(-1\)/g)?.length).toBeGreaterThan(1);
 });

@@ -10,10 +10,10 @@ import { entries, readJson, root, specifierOf } from './installed.js';
 const budgets = readJson<Record<string, number>>(join(root, 'size-budget.json'));
 const sizes = await measure();
 
-test.each([...new Set([...Object.keys(budgets), ...entries.map(specifierOf)])])('%s keeps its budget', (name) => {
+test.each([...new Set([...Object.keys(budgets), ...entries.map(specifierOf)])])('%s stays within its budget', (name) => {
   expect(sizes[name]?.now).toBeLessThanOrEqual(budgets[name] ?? 0);
 });
 
-test('there is no budget for what is not measured', () => {
+test('every budget belongs to something that is measured', () => {
   expect(Object.keys(budgets).filter((name) => !(name in sizes))).toEqual([]);
 });

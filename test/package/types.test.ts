@@ -1,6 +1,6 @@
 /**
- * Goal: users' programs in `test/types` compile against the built types, except for the lines that must not: each of these is marked. Method: the compiler,
- * with each resolution that users have. Older compilers: `fetch-types`.
+ * Goal: users' programs in `test/types` compile against the built types, except for the lines that are marked as wrong.
+ * Method: the current compiler, with each module resolution that users have. `fetch-types` has older compilers.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Goal: a server component may import the hooks, and no other file is marked as a client's. Method: the directives at the top of the built files, as a bundler
- * reads them.
+ * Goal: a server component may import the hooks, and no other file is marked as client code. Method: reads the
+ * directives at the top of the built files, as a bundler does.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { entries, root } from './installed.js';
 
-/** Long enough for every directive: they stand before any statement. */
+/** Directives stand before any statement, so this is long enough to contain them all. */
 const TOP = 1000;
 
 function directives(file: string): string[] {
@@ -25,7 +25,7 @@ test.each(['react.js', 'react.cjs'])('%s says "use client" before anything else'
   expect(directives(file)[0]).toBe('use client');
 });
 
-test('no other file says it, because oncefetch itself runs on both sides', () => {
+test('no other file says it, because oncefetch itself runs on server and client', () => {
   const others = readdirSync(join(root, 'dist')).filter((file) => /\.c?js$/.test(file) && !/^react\.c?js$/.test(file));
   expect(others.length).toBeGreaterThan(entries.length);
   expect(others.filter((file) => directives(file).includes('use client'))).toEqual([]);

@@ -14,7 +14,10 @@ const NODE = { process: { versions: { node: '20.19.0' }, getBuiltinModule: proce
 const PAGE = { document: {}, indexedDB: {}, location: { origin: 'https://shop.example', href: 'https://shop.example/' } };
 const WORKERD = { WebSocketPair: class {}, WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {} };
 
-/** Electron's `process`, which has Node's versions wherever it is there at all. `type` is documented: https://www.electronjs.org/docs/latest/api/process#processtype-readonly */
+/**
+ * Electron's `process`, which has Node's versions wherever it exists at all. `type` is documented:
+ * https://www.electronjs.org/docs/latest/api/process#processtype-readonly
+ */
 const electron = (type: string) => ({ process: { ...NODE.process, type } });
 
 const at = (globals: object): void => {
@@ -77,7 +80,12 @@ describe('a runtime whose crypto lacks something', () => {
     expect(await platform(detect()).digest('x')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('under jsdom, whose crypto makes neither keys nor digests, Node makes them', async () => {
+  test.each([detectPlatform, detectLean])('a browser older than crypto.randomUUID, or whose page took it away, is told what to pass', (detect) => {
+    at({ ...PAGE, crypto: { subtle: {} } });
+    expect(() => detect().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
+  });
+
+  test("under jsdom, whose crypto makes neither keys nor digests, Node's crypto makes them", async () => {
     at({ ...NODE, ...PAGE, crypto: { getRandomValues: () => {} } });
     expect(detectLean().randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await detectLean().digest('x')).toBe(await detectPlatform().digest('x'));

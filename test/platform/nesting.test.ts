@@ -14,7 +14,7 @@ const codeOf = (work: Promise<unknown>) => work.then(String, (error: { code?: st
 test.each([
   ['24.0.0', true],
   ['22.21.1', false],
-])('Node %s tells where a call was made: %s; in older versions this would cost time for every promise', async (node, tells) => {
+])('Node %s tells where a call was made: %s; in older versions, finding out would slow every promise down', async (node, tells) => {
   vi.stubGlobal('process', Object.create(process, { versions: { value: { ...process.versions, node } } }));
   vi.resetModules();
   onTestFinished(() => void vi.unstubAllGlobals());
@@ -47,7 +47,7 @@ test.each<[string, (once: Once) => Promise<unknown>]>([
   expect([outer, code]).toEqual(['outer', 'ERR_ONCE_BUSY']);
 });
 
-test('so it is with another copy of the package, such as CommonJS beside ES modules', async () => {
+test('a nested call through another copy of the package, such as CommonJS beside ES modules, is rejected in the same way', async () => {
   const options = { namespace: 'two copies', store: memoryStore(), limits: { attempts: 1 } };
   const once = createOnce(options);
   vi.resetModules();
@@ -66,7 +66,7 @@ test('a call outside the function waits for its end, also a call inside the func
   expect(await Promise.all([outer, again(), run(once, ['other'], again)])).toEqual(['outer', 'outer', 'outer']);
 });
 
-test('a call that the function has left running gets the stored end', async () => {
+test('a call that the function has left running gets the stored result', async () => {
   const once = open();
   let later: Promise<unknown> = Promise.resolve();
   await run(once, NAME, () => {

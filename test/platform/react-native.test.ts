@@ -1,4 +1,7 @@
-/** Goal: React Native's platform promises no more than an app's runtime keeps. Method: each part by itself, with models of the real modules. */
+/**
+ * Goal: React Native's platform promises no more than the runtime of an app can keep. Method: each part by itself, with
+ * models of the real modules.
+ */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf } from '../../src/entries/index.js';
 import { reactNative } from '../../src/entries/react-native.js';
@@ -139,7 +142,7 @@ describe('the clock', () => {
   /** The app sleeps: time passes, and no timer fires. */
   const asleep = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-  test('due timers fire when the app is shown again, and the others at their time of day', () => {
+  test('overdue timers fire when the app is shown again, and the others at their time of day', () => {
     const AppState = events<string>();
     const clock = wakefulClock(senses({ AppState }));
     const fired: string[] = [];
@@ -369,7 +372,7 @@ describe('in a web build, where tabs share a storage that has no atomic update',
       keys.push(new Headers(init?.headers).get('idempotency-key'));
       return Response.json({}, { status: 201 });
     };
-    // Each has a disk of its own, as if what the first tab wrote had not arrived in the second one yet.
+    // Each tab has its own disk, as if what the first tab wrote had not yet reached the second one.
     for (const tab of [disk(), disk()]) {
       const once = createOnceThere({ ...reactNative({ AsyncStorage: asyncStorage(tab, 2) }), namespace: 'ann', fetch });
       await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });

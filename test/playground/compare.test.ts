@@ -1,4 +1,4 @@
-/** Goal: the comparison finds duplicates where they are, and none where they are not. Method: runs it as its user does, with few customers. */
+/** Goal: the comparison finds duplicates where they exist, and none elsewhere. Method: runs it as a user would, with few customers. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -53,14 +53,14 @@ describeOn(withoutPrometheus)('a run of the services, in Prometheus', () => {
     (_, __, id, n) => {
       const answer = answers.answers.filter(({ panel }) => panel === id)[n];
       expect(answer?.error).toBeUndefined();
-      // In JSON a NaN is null. A rate over nothing is NaN.
+      // JSON turns NaN into null. A rate of nothing is NaN.
       const values = answer?.series.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value !== null) ?? [];
       expect(values.length, answer?.expr).toBeGreaterThan(0);
       expect(values.every((value) => value >= 0)).toBe(true);
     },
   );
 
-  test('every service is in the list of services', () => {
+  test('the list of services has every service', () => {
     expect(answers.jobs).toEqual(['billing', 'customers', 'orders']);
   });
 
@@ -95,7 +95,7 @@ describeOn(withoutPrometheus)('a run of the services, in Prometheus', () => {
       expect(story('a join')).toMatch(/^ {2}customers: oncefetch operation .*\[oncefetch\.call_joined\].*\n {4}customers: POST CLIENT/);
     });
 
-    test('a take-over: the span of the operation is marked as resumed, with the effect done', () => {
+    test('a take-over: the span of the operation is marked as resumed, with effect done', () => {
       expect(story('a take-over')).toMatch(/^ {2}(billing|orders): oncefetch operation .* effect=done .*resumed=true.*\n {4}\w+: /);
     });
 

@@ -1,4 +1,4 @@
-/** The headline of the playground counts the customers who came to harm in this run. */
+/** The playground's headline counts the customers of this run who came to harm. */
 import { expect, test } from 'vitest';
 import { headlineOf } from '../../playground/page/harm.ts';
 import type { CartFacts } from '../../playground/page/shop.ts';

@@ -1,6 +1,7 @@
 /**
- * Goal: a key makes one charge, whatever the moment of a SIGKILL. Method: the test kills the real process from outside. A fault holds the
- * server at the moment, which the test reads off its SQLite file: the row of the key is there (before the commit), or the charge is (after it).
+ * Goal: a key makes one charge, whenever a SIGKILL comes. Method: kills the real process from outside. A fault holds
+ * the server at a chosen moment, which the test recognises in the SQLite file: the row of the key is there (before the
+ * commit), or the charge is (after it).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Shop, startShop } from '../../playground/start-shop.ts';
@@ -69,7 +70,7 @@ describe('a SIGKILL', () => {
     const customer = async (cart: string) => {
       while ((await pay(cart, cart, { url: quick.url }).catch(() => undefined))?.status !== 201) await new Promise((resolve) => setTimeout(resolve, 30));
     };
-    // The customers come one after another, so that each kill meets them at different points.
+    // The customers pay one after another, so that each kill catches them at different points.
     const customers = Promise.all(
       Array.from({ length: CUSTOMERS }, async (_, index) => {
         await new Promise((resolve) => setTimeout(resolve, index * 150));

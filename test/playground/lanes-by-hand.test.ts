@@ -1,4 +1,7 @@
-/** Goal: the short form of docs/why.md on the front page has the numbers of its table. Method: a table with every kind of cell, and the guide itself. */
+/**
+ * Goal: the summary of docs/why.md on the front page has the numbers of the guide's table. Method: a table with every
+ * kind of cell, and the guide itself.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { laneCounts } from '../../playground/page/lanes-by-hand.ts';

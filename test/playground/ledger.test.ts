@@ -134,6 +134,6 @@ describe('the page', () => {
   });
 });
 
-test('a supervisor whose server cannot start gives up instead of starting it for ever', async () => {
+test('a supervisor whose server cannot start gives up instead of starting it forever', async () => {
   await expect(startShop({ db: join(folder, 'no', 'such', 'folder.db') })).rejects.toThrow('the shop did not start');
 });

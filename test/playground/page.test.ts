@@ -1,4 +1,7 @@
-/** Goal: the pure parts of the page, as tables: the verdict on a screen, and the place of a bar in the timeline. */
+/**
+ * Goal: the pure parts of the page are right: the verdict on a screen, and the position of a bar in the timeline.
+ * Method: tables of cases.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Seen } from '../../playground/page/lanes/lane.ts';
 import { verdictOf } from '../../playground/page/lanes/verdict.ts';
@@ -33,7 +36,7 @@ describe('the verdict', () => {
   });
 });
 
-test('the "not sure" screen no longer says "pay again" once a press sends nothing any more', () => {
+test('the "not sure" screen stops saying "pay again" as soon as a press would send nothing', () => {
   const words = (late: boolean): string => wordsOf({ is: 'unsure', found: true, late }, {});
   expect([words(false), words(true)].map((says) => says.includes('pay again'))).toEqual([true, false]);
 });
@@ -63,11 +66,11 @@ describe('the timeline', () => {
     expect(drawn([entry(0, 10), entry(10, 20, 'wait'), entry(20, 30)]).map(([, , number]) => number)).toEqual([1, undefined, 2]);
   });
 
-  test('draws an entry that goes on up to now', () => {
+  test('draws an entry that is still going on up to the present', () => {
     expect(drawn([entry(1000, null)], 1700)).toEqual([[0, 700, 1, 0]]);
   });
 
-  test('cuts a long pause out, after the latest end of overlapping entries, and says how long it was', () => {
+  test('cuts out a long pause after the latest end of overlapping entries, and says how long it was', () => {
     expect(drawn([entry(0, 3000), entry(100, 200), entry(63_000, 63_100)])).toEqual([
       [0, 3000, 1, 0],
       [100, 200, 2, 0],
@@ -75,7 +78,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('is as long as its latest bar', () => {
+  test('is as long as its last bar', () => {
     expect([layOut([], 5).endMs, layOut([entry(0, 3000), entry(100, 200)], 0).endMs]).toEqual([0, 3000]);
   });
 });

@@ -49,7 +49,7 @@ describe('a key', () => {
     expect(charges()).toHaveLength(1);
   });
 
-  test('keeps the refusal of a declined card; another key charges', async () => {
+  test('keeps the refusal of a declined card; another key then charges', async () => {
     const declined = { ...order, card: '4000000000000002' };
     const first = await pay('k1', declined);
     const second = await pay('k1', declined);
@@ -59,7 +59,7 @@ describe('a key', () => {
     expect(charges()).toHaveLength(1);
   });
 
-  test('stays usable after a body that is no order', async () => {
+  test('stays usable after a body that is not an order', async () => {
     for (const body of ['nonsense', { ...order, amount: -1 }, { ...order, cart: '' }, { cart: 'c1', amount: 1 }])
       expect((await pay('k1', body)).status).toBe(400);
     expect((await pay('k1')).status).toBe(201);
@@ -70,7 +70,7 @@ describe('a key', () => {
     expect(charges()).toEqual([]);
   });
 
-  test('that is absent: each request charges, as in the plain lane', async () => {
+  test('that is missing: each request charges, as in the plain lane', async () => {
     await Promise.all([pay(), pay()]);
     expect(charges().map(({ key }) => key)).toEqual([null, null]);
   });
@@ -145,7 +145,7 @@ describe('a fault', () => {
   );
 });
 
-describe('the first key of a form again from another device, after its card was declined', () => {
+describe("a form's first key that arrives from another device after its card was declined", () => {
   const [GOOD, BAD] = ['4242424242424242', '4000000000000002'];
   async function declined() {
     const cookie = (await fetch(`${shop.url}/once-form/`)).headers.get('set-cookie')?.split(';')[0] ?? '';

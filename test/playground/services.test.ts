@@ -1,6 +1,7 @@
 /**
- * Goal: the count of the services finds double charges. Method: runs them as their user does, with few orders, and with copies that share no
- * store. `dashboard.test.ts` shows that copies with a shared store harm nobody; `test/node/kills` plays each store under killed processes.
+ * Goal: the services' own count finds double charges. Method: runs them as a user would, with few orders and with
+ * copies that share no store. `dashboard.test.ts` shows that copies with a shared store harm nobody; `test/node/kills`
+ * kills processes on each store.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

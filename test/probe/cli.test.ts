@@ -1,6 +1,6 @@
 /**
- * Goal: the command sends what it was told to, says what it found, and sends nothing if its arguments can't be used. Method: `main` in this process, against a
- * server over real HTTP that counts requests.
+ * Goal: the command sends what it was told to send, reports what it found, and sends nothing if its arguments are
+ * unusable. Method: `main` in this process, against a real HTTP server that counts requests.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ test('a server that executes copies: status 1, and the rows that show it', async
   expect(told.rows.find(({ row }) => row === 'answer-cut')?.finding).toBe('doubles');
 });
 
-test('without a count no server is cleared: status 3, and what cannot be seen without one', async () => {
+test('without a count the probe clears no server: status 3, and it says what it cannot see without one', async () => {
   await using shop = await startLiar(honest, 0);
   const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST);
   expect(status).toBe(3);
@@ -66,7 +66,7 @@ test('without a count no server is cleared: status 3, and what cannot be seen wi
   expect(out).toContain('a second effect that is answered like a replay is not seen');
 });
 
-test('without a count, answers that differ count as two effects', async () => {
+test('without a count, answers that differ are taken for two effects', async () => {
   await using shop = await startLiar((asked, ledger) => ledger.execute(asked), 0);
   expect((await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST)).status).toBe(1);
 });
@@ -88,7 +88,7 @@ test('a row that was not played names the option that plays it', async () => {
   for (const option of ['--changed-body', '--refused-body', '--header', '--as']) expect(out).toMatch(new RegExp(`Not tried: .*${option}`));
 });
 
-// The command starts a process for each count.
+// The command starts a process each time it counts.
 test('counts by a command, and finds the key in the body', { timeout: 300_000 }, async () => {
   await using shop = await startLiar((asked, ledger) => ledger.honest({ ...asked, key: (JSON.parse(asked.body) as { id: string }).id }), 0);
   const command = `"${process.execPath}" -e "fetch('${shop.origin}').then((r) => r.json()).then((j) => console.log(j.payments))"`;
@@ -106,8 +106,8 @@ test('a wait of hours is begun by one run and ended by another', async () => {
   const kept = readFileSync(state, 'utf8');
   expect(kept).not.toContain('secret');
   const early = await oncefetch(...args, '--resume', state);
-  expect([early.status, early.err]).toEqual([2, expect.stringContaining('it is not time yet')]);
-  // As if 25 hours had passed.
+  expect([early.status, early.err]).toEqual([2, expect.stringContaining('it is too early')]);
+  // Pretends that 25 hours have passed.
   writeFileSync(state, JSON.stringify({ ...JSON.parse(kept), dueAt: new Date(0).toISOString() }));
   const remembered = await oncefetch(...args, '--resume', state);
   expect(remembered.out).toContain('The key is still known.');
@@ -145,7 +145,7 @@ test.each([
   ['--count-command', [URL_, '--sandbox', '--count', URL_, '--count-command', 'echo 1']],
   ['--count-command: found', [URL_, '--sandbox', '--count-command', 'echo many']],
   ['--count:', [URL_, '--sandbox', '--count', URL_]],
-  ['--key-header: {{key}} stands elsewhere', [URL_, '--sandbox', '--key-header', 'X-Key', '--body', '{"id":"{{key}}"}']],
+  ['--key-header: the request has {{key}} in another place', [URL_, '--sandbox', '--key-header', 'X-Key', '--body', '{"id":"{{key}}"}']],
   ['--elsewhere', [URL_, '--sandbox', '--elsewhere', 'http://other.example/']],
   ['--request', [URL_, '--sandbox', '--request', join(folder, 'nothing')]],
   ['--resume', [URL_, '--sandbox', '--resume', join(folder, 'nothing')]],
@@ -157,7 +157,7 @@ test.each([
   expect(err).toContain(says);
 });
 
-test('a count that moves by itself is refused, and nothing is sent', async () => {
+test('a count that changes by itself is rejected, and nothing is sent', async () => {
   await using shop = await startLiar(honest, 0);
   const others = setInterval(() => shop.ledger.effects.push('somebody else'), 20);
   const { status, err } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{}', ...FAST, ...counted(shop.origin));
@@ -167,7 +167,7 @@ test('a count that moves by itself is refused, and nothing is sent', async () =>
   expect(err).toContain('by itself');
 });
 
-test('--help says what there is', async () => {
+test('--help lists the options', async () => {
   const { status, out } = await oncefetch('--help');
   expect(status).toBe(0);
   expect(out).toContain('--sandbox');

@@ -1,6 +1,6 @@
 /**
- * Goal: no lying server passes `serverContract`. Method: the tests of the contract run here against each lie, as a test runner would run them; those that must
- * fail do, with words that say why.
+ * Goal: no lying server passes `serverContract`. Method: runs the tests of the contract against each lie, as a test
+ * runner would. The tests that must fail do fail, and say why.
  */
 import { expect, test } from 'vitest';
 import { type ServerContractOptions, serverContract } from '../../src/testing/server-contract.js';
@@ -29,7 +29,7 @@ async function failuresOf(lie: Lie, options: Partial<ServerContractOptions> = {}
   return { failures, report };
 }
 
-test('an honest server passes, and the report names what could not be asked', async () => {
+test('an honest server passes, and the report lists what could not be tested', async () => {
   const { failures, report } = await failuresOf((asked, ledger) => ledger.honest(asked));
   expect(failures).toEqual([]);
   expect(report.left.map(({ because }) => because)).toEqual(
@@ -61,7 +61,7 @@ test('a count that never changes lets no test pass', async () => {
 test.each([Number.NaN, undefined, '3', 3n])('a count that gives %s, which is no number, lets no test pass', async (count) => {
   const { failures } = await failuresOf(lies.ignores, { count: () => count as number });
   expect(failures.length).toBeGreaterThan(5);
-  expect(failures[0]).toContain(`count must give a number, got ${count}`);
+  expect(failures[0]).toContain(`count must return a number, got ${count}`);
 });
 
 test('a `send` that has no usual request lets no test pass', async () => {

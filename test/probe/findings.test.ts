@@ -1,6 +1,6 @@
 /**
- * Goal: for each finding of the probe there is a server about which it is true. Method: an honest server over real HTTP with one part replaced, and the row
- * that must find it.
+ * Goal: for each finding of the probe there is a server for which it is true. Method: an honest server over real HTTP
+ * with one part replaced, and the row that must find it.
  */
 import { expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
@@ -18,7 +18,7 @@ const cors = (exposed: string): Partial<Parts> => ({
 });
 /** The server is at work until all copies that the row sends at once have arrived. */
 const busy = (told: () => Answer): Earned => ({ row: 'at-once', parts: { copies: 10, busy: told } });
-/** The server takes effect, and gives this answer. */
+/** The server makes the effect, and gives this answer. */
 const answers =
   (given: () => Answer): Parts['work'] =>
   (_, effect) => {
@@ -112,7 +112,7 @@ test('a server that takes the keys of another origin for new keys makes a second
   expect(await found({ row: 'preflight', parts: { ...cors('*'), scope: ({ key, origin }) => `${key} ${origin}` } })).toBe('doubles');
 });
 
-test('the honest server has only findings that are fine', async () => {
+test('for the honest server, every finding is fine', async () => {
   const fine = Object.entries(EARNED).filter(([, { parts, row }]) => !parts && row !== 'killed' && row !== 'preflight');
   expect(fine.map(([finding]) => FINDINGS[finding as ProbeFinding].severity)).toEqual(fine.map(() => 'fine'));
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: no lying server passes the probe. Method: each lie of docs/schemes/servers-that-lie.md over real HTTP. This file names the row that finds each lie; an
- * honest server is accused of none.
+ * Goal: no lying server passes the probe. Method: plays each lie of docs/schemes/servers-that-lie.md over real HTTP.
+ * This file names the row that finds each lie. An honest server is accused of none.
  */
 import { expect, test } from 'vitest';
 import type { ProbeFinding } from '../../src/probe/findings.js';
@@ -38,14 +38,14 @@ const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, find
 ];
 
 // These tests mostly wait, so they run concurrently.
-test.concurrent.each(FOUND)('a server that %s is found out', async (_, lie, row, finding, exit) => {
+test.concurrent.each(FOUND)('the probe finds out a server that %s', async (_, lie, row, finding, exit) => {
   const { rows } = await probeLie(lie);
   expect(findingsOf(rows)[row]).toBe(finding);
   expect(verdictOf(rows)).not.toBe('One effect under every fault that was played.');
   expect(exitStatusOf(rows)).toBe(exit);
 });
 
-test('an honest server is not accused', async () => {
+test('the probe does not accuse an honest server', async () => {
   const { rows, dialect } = await probeLie((asked, ledger) => ledger.honest(asked));
   expect(findingsOf(rows)).toEqual({
     first: 'works',

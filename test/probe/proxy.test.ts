@@ -1,6 +1,6 @@
 /**
- * Goal: the probe sends everything to the server that it was given, and what befalls one request befalls no other. Method: paths that can be
- * read as addresses, and a reset that comes after the answer, through the proxy.
+ * Goal: the probe sends everything to the server that it was given, and a fault of one request affects no other.
+ * Method: paths that look like addresses, and a reset that comes after the answer, through the proxy.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ test.each(['//other.example/payments', '/payments//1?a=//b', '/'])('the path %s 
   }
 });
 
-test('a reset that comes after the answer meets no later request', async () => {
+test('a reset that comes after the answer affects no later request', async () => {
   let working: () => void = () => {};
   const server = createServer((from, to) => {
     if (from.url === '/slow') working = () => void to.end('late');
@@ -35,7 +35,7 @@ test('a reset that comes after the answer meets no later request', async () => {
     proxy.next({ kind: 'reset', afterMs: 1000 });
     const sent = await fetch(proxy.through(url), { method: 'POST', body: '{}' });
     expect(await sent.text()).toBe('at once');
-    // A moment later fetch would use the same connection again.
+    // A moment later, fetch would reuse the connection.
     await sleep(20);
     const next = fetch(proxy.through(`${url}slow`), { method: 'POST', body: '{}' });
     await sleep(1500);

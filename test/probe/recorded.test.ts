@@ -1,6 +1,7 @@
 /**
- * Goal: the probe names the dialect of a server that it knows, and accuses no server. Method: for each dialect, a server that gives its documented answers
- * (the fixtures of the dialects) in the situations that the probe makes; docs/probe.md has what the probe must find (UPDATE_DOCS=1 writes it).
+ * Goal: the probe names the dialect of every server that it knows, and accuses none. Method: for each dialect, a server
+ * gives its documented answers (the fixtures of the dialects) in the situations that the probe creates; docs/probe.md
+ * lists what the probe must find (UPDATE_DOCS=1 writes it).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,14 +20,15 @@ import { type Answer, send, textOf } from '../servers/support/http.js';
 import { cellsOf, probed, TIMES } from './support/probed.js';
 
 const [STEPS, STEP_MS] = [12, 5];
-/** That of the command. */
+/** The same patience as the command's. */
 const PATIENCE_MS = 10_000;
 const PAGE = 'docs/probe.md';
 const HEADING = '## What it says of servers that have a dialect';
 const said = new Map<string, readonly string[]>();
 
 const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | undefined =>
-  // Some servers have one answer for all errors: a refusal when clean, and this kind after ambiguity.
+  // Some servers have one answer for every error: after a clean attempt it means a refusal, after an ambiguous one it
+  // means this kind.
   all.find(({ clean }) => clean === kind) ?? all.find(({ clean, ambiguous }) => clean === 'refused' && ambiguous === kind);
 
 /** A server that takes a key before it works, and answers as the documentation of the dialect shows. */
@@ -48,7 +50,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
     const record = { body, done: false };
     known.set(key, record);
     working++;
-    // It works in steps, so that copies which were sent at once find it at work, however busy the machine is.
+    // Works in steps, so that copies which were sent at once find it working, however busy the machine is.
     for (let step = 0; step < STEPS; step++) await sleep(STEP_MS);
     working--;
     effects.push(key);
@@ -63,7 +65,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   });
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
   return {
-    /** The number of effects, once all work has ended: the probe would wait for that by a time, and the machine may be busy. */
+    /** Counts effects once all work has ended. The probe would wait a fixed time for that, which is too short on a busy machine. */
     count: async (): Promise<number> => {
       while (working > 0) await sleep(STEP_MS);
       return effects.length;
@@ -73,7 +75,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   };
 }
 
-/** What the probe writes for each dialect. If several read every answer alike, it is the first of them. */
+/** What the probe writes for each dialect. Where several dialects read every answer alike, it is the first of them. */
 const WRITTEN: Readonly<Record<string, string>> = {
   ietf: 'ietf()',
   stripe: 'stripe()',
@@ -91,7 +93,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   aws: 'aws()',
   'aws, in the query': "aws({ goes: 'query' })",
   googleRequestId: 'googleRequestId()',
-  // Nothing tells these from any other server with this header, so the default fits.
+  // Nothing tells these servers from others with the same header, so the default fits.
   mollie: '',
   dwolla: '',
   telnyx: '',
@@ -99,7 +101,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   truelayer: 'truelayer()',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',
-  // The place of the key says nothing of Shopify.
+  // The place of the key does not point to Shopify.
   'shopify, in an argument': `defineDialect({
   name: 'mine',
   place: inBody('variables.input.idempotencyKey'),
@@ -129,7 +131,8 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
       },
       count: server.count,
     },
-    // As in the command, which knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
+    // Gives the probe what the command knows, which is only where the key goes. All servers work at once, so the probe gets
+    // more time for each.
     {
       times: { ...TIMES, patienceMs: PATIENCE_MS, settleMs: 5 * TIMES.settleMs },
       dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry },

@@ -47,7 +47,7 @@ describe('the key', () => {
 
   test('of an ambiguous operation is sent only inside its window', () => {
     mayHaveBeenSent((began, stored, c) => {
-      // Of a record with a link nothing is sent: its work is asked after (`test/engine/polled-answers.test.ts`).
+      // Nothing is sent for a record with a link: its work is polled (`test/engine/polled-answers.test.ts`).
       if (stored.link || (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW))) return;
       expect(driven(began)).toBeUndefined();
       expect(began.do).toMatch(/^(key-expired|busy|mismatch)$/);
@@ -131,7 +131,7 @@ describe('the record that begin writes', () => {
       const drive = driven(began);
       if (!drive) return;
       const { record } = drive;
-      // A refused key was sent before, although nothing was sent since it was begun anew.
+      // A refused key was sent before, although nothing was sent since the key came into use again.
       expect(record.firstSentAt !== undefined).toBe(record.ambiguous || (!drive.inserted && stored?.firstSentAt !== undefined));
       if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.keyWindowMs);
       if (drive.inserted || !(stored?.ambiguous || stored?.firstSentAt !== undefined)) return;

@@ -5,9 +5,10 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';
+import { clear, forget, move, type Once, resumeInBackground, settle } from '../../src/entries/index.js';
 import { type LooseRecord, sealed } from '../support/record.js';
-import { answers, charged, type Entry, lost } from '../support/server.js';
-import { pay, test } from '../support/world.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
+import { DAY, MINUTE, NAME, ONE, pay, rest, resumed, test, type World } from '../support/world.js';
 import { anyRecord } from './arbitraries.js';
 import { sampled, seed } from './sampled.js';
 
@@ -39,7 +40,7 @@ function parsed(text: string): unknown {
 }
 
 describe('the codec', () => {
-  test('reads a sealed record unchanged, also from a clone and from text', () => {
+  test('reads a sealed record unchanged, from a clone and from text as well', () => {
     records((record) => {
       expect(readRecord(record)).toBe(record);
       expect(readRecord(structuredClone(record))).toEqual(record);
@@ -181,6 +182,30 @@ describe('a record of a newer version', () => {
     const { tab, once } = world.open();
     if (state === 'retired') world.server.charged.clear();
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), ...script);
+    expect(world.record()).toMatchObject({ v: NEWER, key, state, invention: INVENTION });
+    expect(readRecord(world.record())).toBeDefined();
+  });
+
+  test.for<[string, (once: Once, world: World) => Promise<unknown>, OnceRecord['state'], answer?: Entry]>([
+    ['clear', (once) => clear(once), 'pending'],
+    ['move', (once) => move(once, 'guest'), 'pending'],
+    ['settle done', (once) => settle(once, NAME, 'done'), 'settled'],
+    ['settle none', (once) => settle(once, NAME, 'none'), 'retired'],
+    ['forget', (once) => forget(once, NAME, { evenIfUnknown: true }), 'retired'],
+    ['resume', (once) => resumed(once), 'settled', replays()],
+    ['resumeInBackground', (once) => resumeInBackground(once), 'settled', replays()],
+    ['resumeInBackground, after the consent', (once, { clock }) => clock.advance(2 * MINUTE).then(() => resumeInBackground(once)), 'pending'],
+    ['a sweep', (once, { clock }) => clock.advance(40 * DAY).then(() => pay(once, { operation: ['other'] })), 'pending', answers(201)],
+  ])('%s: its fields survive, and so does its key', async ([what, act, state, answer], { world }) => {
+    const namespace = what === 'move' ? 'guest' : 'ann';
+    const { tab, once } = world.open({ namespace });
+    await world.end(tab, pay(once, { ...ONE, keep: { request: true }, background: { untilMs: world.clock.now() + MINUTE } }), lost());
+    world.damage((record) => sealed({ ...record, ...({ v: NEWER, invention: INVENTION } as object) }));
+    const { key } = world.record() as OnceRecord;
+    const later = tab.reload().once({ namespace: 'ann' });
+    if (answer) world.server.plays(answer);
+    await world.run(act(later, world));
+    await rest();
     expect(world.record()).toMatchObject({ v: NEWER, key, state, invention: INVENTION });
     expect(readRecord(world.record())).toBeDefined();
   });

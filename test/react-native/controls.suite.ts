@@ -1,6 +1,7 @@
 /**
- * Goal: these suites fail if the core uses a function that some React Native lacks. Method: put each such function into the packed
- * core, where it makes keys or sends, and play it where the function is missing. The unchanged core is the control.
+ * Goal: these suites would fail if the core used a function that some React Native lacks. Method: puts each such
+ * function into the packed core, where it makes keys or sends, and runs the core where that function is missing. The
+ * unchanged core is the control.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop } from './realm/shop.js';
@@ -14,10 +15,10 @@ afterAll(() => shop.close());
 
 const KEY = 'made = own();';
 const SENDS = 'var controller = new AbortController();';
-/** By missing function: the change of the core that uses it, and the apps that lack it. */
+/** By missing function: the change that makes the core use it, and the apps that lack it. */
 const CONTROLS = {
   'crypto.randomUUID': { from: KEY, to: 'made = crypto.randomUUID();', missing: ['0.81', '0.86', '0.88', 'expo-57'] },
-  // Expo brings AbortSignal.timeout.
+  // Expo provides AbortSignal.timeout.
   'AbortSignal.timeout': { from: SENDS, to: `${SENDS} AbortSignal.timeout(1000);`, missing: ['0.81', '0.86'] },
   throwIfAborted: { from: SENDS, to: `${SENDS} controller.signal.throwIfAborted();`, missing: ['0.81', '0.86', 'expo-57'] },
 };

@@ -1,7 +1,7 @@
 /**
- * Goal: the packed package gives the same customer the same answer in every environment, and charges once. Method: React
- * Native's own JavaScript (XMLHttpRequest, fetch, AbortController, Blob, timers), and Expo's own fetch, bundled by their own
- * Metro, in a realm that is cut down to Hermes' globals; the native modules are ours, over a real server.
+ * Goal: in every environment, the packed package gives the same customer the same answer, and charges once. Method:
+ * React Native's own JavaScript (XMLHttpRequest, fetch, AbortController, Blob, timers) and Expo's own fetch, bundled by
+ * their own Metro, in a realm that is cut down to Hermes' globals. The native modules are models, over a real server.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,14 +31,14 @@ describe.each(environments)('$name', (environment) => {
     judge(scenario, environment.name, await app.play(app.global.scenarios[scenario], { base: shop.base, id }), shop.saw(id));
   });
 
-  test('has one copy of the package, the one for React Native', () => {
+  test('has a single copy of the package, the one for React Native', () => {
     const code = readFileSync(bundleOf(environment.app, environment.os), 'utf8');
     expect(code.split('oncefetch.storages')).toHaveLength(2);
     expect(code).toContain('there is no cryptographic source of random keys here');
   });
 });
 
-/** Otherwise the scenarios would say nothing about the fetch that an app has. */
+/** If this failed, the scenarios would say nothing about the fetch that an app has. */
 describe('requests go through the native module of', () => {
   const through = async (environment: Environment, scenario: string) => {
     const app = launch(environment, disk());
@@ -51,7 +51,7 @@ describe('requests go through the native module of', () => {
     expect(await through(environment, 'an answer')).toEqual([environment.app.startsWith('expo') ? 'ExpoFetchModule' : 'Networking']);
   });
 
-  test.each(environments.filter(({ app }) => app.startsWith('expo')))("React Native's own fetch, handed in, in $name", async (environment) => {
+  test.each(environments.filter(({ app }) => app.startsWith('expo')))("React Native's own fetch, passed in, in $name", async (environment) => {
     expect(await through(environment, 'a fetch that was handed in')).toEqual(['Networking']);
   });
 });

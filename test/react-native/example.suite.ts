@@ -1,6 +1,7 @@
 /**
- * Goal: the example app works, and its customer is charged once. Method: check its types against the packages themselves, bundle
- * it with Metro, and render its screen on Expo's JavaScript. The test reads the screen, presses its buttons, kills it and opens it again.
+ * Goal: the example app works, and its customer is charged once. Method: checks its types against the packages
+ * themselves, bundles it with Metro, and renders its screen on Expo's JavaScript. The test reads the screen, presses
+ * its buttons, kills it and opens it again.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ test('the example depends on the versions that are tested', () => {
 test('the example has no type errors', () => {
   const { config } = ts.readConfigFile(join(example, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, example);
-  // Resolve its packages as if they were installed beside it.
+  // Resolves its packages as if they were installed beside it.
   const host = ts.createCompilerHost(options);
   const cache = ts.createModuleResolutionCache(root, (name) => name, options);
   const beside = (from: string) => (from.startsWith(example) ? join(app, 'index.ts') : from);
@@ -61,7 +62,7 @@ describe.each(['axios', 'ky'])('its checkout, with %s', (client) => {
   });
   afterAll(() => shop.close());
 
-  /** Opens the app. `path` is the fault that its requests meet. `about` goes into the id by which the shop tells tests apart. */
+  /** Opens the app. `path` is the fault that its requests meet. `about` becomes part of the id by which the shop tells tests apart. */
   const open = async (path: string, pairs: Disk, about = path) => {
     const id = `${client}-${about.replaceAll(/\W/g, '')}`;
     const toShop = (code: string) => code.replaceAll('https://api.shop.example', `${shop.base}/${path}/${id}`);

@@ -11,7 +11,7 @@ interface Expected {
   readonly sees: object;
   readonly server: { readonly requests: number; readonly charges: number; readonly keys: number };
   readonly body?: string;
-  /** Requests that the app gave up, and whose connection it closed. */
+  /** Requests that the app gave up on, closing their connections. */
   readonly aborted?: number;
 }
 
@@ -26,7 +26,7 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   'declined after a lost answer': { sees: { effect: 'unknown', attempts: 2, says: 'declined' }, server: server(2, 1) },
   'an attempt takes too long': { sees: { ...done, type: 'replayed', attempts: 2 }, server: server(2, 1), aborted: 1 },
   'the body is cut off': { sees: { ...done, type: 'replayed', attempts: 2 }, server: server(2, 1) },
-  // The second request is the system's own, to the page.
+  // The system itself makes the second request, to the page.
   'a redirect to a page': { sees: { effect: 'unknown' }, server: server(2, 1) },
   'nobody is there': { sees: { effect: 'unknown', attempts: 2, says: 'ERR_ONCE_UNKNOWN' }, server: server(0, 0, 0) },
   'bytes as a body': { sees: { ...done, type: 'fresh' }, server: server(1, 1), body: `{"says":"${HELLO}"}` },
@@ -39,10 +39,10 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   'no source of keys': { sees: { effect: 'no outcome', says: expect.stringMatching(NO_KEYS) }, server: server(0, 0, 0) },
 };
 
-/** What the server saw, by scenario and environment, in the words of the table in the docs. */
+/** What the server saw, by scenario and environment, as the table in the docs words it. */
 export const cells = new Map<string, Map<string, string>>();
 
-/** Compares the result of a scenario with the expected one, and notes it for the table in the docs. */
+/** Compares the result of a scenario with the expected one, and records it for the table in the docs. */
 export function judge(scenario: string, environment: string, saw: Says, { requests, charges, keys, bodies, aborted }: Seen): void {
   const effect = saw['effect'] ?? (saw['one'] as Says | undefined)?.['effect'];
   const row = cells.get(scenario) ?? new Map<string, string>();

@@ -1,7 +1,7 @@
 /**
- * Goal: Hermes compiles and runs the published package, and the apps that Metro bundles with it. Method: the compilers that come
- * with React Native 0.84 to 0.88 and with Expo, which refuse code that their engines cannot run; and Hermes 0.12, the newest that
- * npm has for a desktop and older than any of these, which plays the scenarios on its own clock and network.
+ * Goal: Hermes compiles and runs the published package, and the apps that Metro bundles with it. Method: the compilers
+ * of React Native 0.84 to 0.88 and of Expo, which reject code that their engines cannot run. And Hermes 0.12, the
+ * newest one that npm has for a desktop and older than any of these, runs the scenarios with its own clock and network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,10 @@ function executable(folder: string, name: string): string {
   if (!existsSync(path)) throw new Error(`there is no ${path}`);
   return path;
 }
-/** The compilers, and the apps that each compiles. React Native 0.81 brings no compiler for this system, so the next one compiles its app. */
+/**
+ * The compilers, and the apps that each compiles. React Native 0.81 has no compiler for this system, so the next
+ * version's compiles its app.
+ */
 const COMPILERS = {
   'Hermes 250829098 (React Native 0.84 to 0.87, Expo SDK 57)': { compiler: 'node_modules/hermes-compiler/hermesc', compiles: ['0.81', '0.86', 'expo-57'] },
   'Hermes 260318099 (React Native 0.88)': { compiler: 'apps/0.88/node_modules/hermes-compiler/hermesc', compiles: ['0.88'] },
@@ -48,7 +51,7 @@ describe.each(Object.entries(COMPILERS))('%s', (_, { compiler, compiles }) => {
     expect(compile(compiler, bundleOf('example', os))).toBe('compiled');
   });
 
-  test.each(['async function* a() {}', 'class A { static { using b = c; } }', 'import.meta.url;', '/[a--b]/v;'])('refuses %s', (bad) => {
+  test.each(['async function* a() {}', 'class A { static { using b = c; } }', 'import.meta.url;', '/[a--b]/v;'])('rejects %s', (bad) => {
     const file = join(made, 'bad.js');
     writeFileSync(file, bad);
     expect(compile(compiler, file)).toContain('error');
@@ -67,7 +70,7 @@ describe('React Native 0.88.1 in a running Hermes 0.12', () => {
     const file = join(made, 'hermes-0.12.js');
     const { code } = transformSync(readFileSync(join(here, 'realm/hermes/before.ts'), 'utf8'), { loader: 'ts' });
     writeFileSync(file, `${code}\n${readFileSync(bundleOf('hermes-0.12', 'ios'), 'utf8')}`);
-    // Without optimisation, with which this old compiler gets some programs wrong.
+    // Without optimisation, because this old compiler optimises some programs wrongly.
     const options = ['-w', '-Xmicrotask-queue', '-Og', file];
     const { stdout, stderr } = spawnSync(executable('node_modules/hermes-engine-cli', 'hermes'), options, { encoding: 'utf8', timeout: 60_000 });
     const lines = stdout.split('\n').filter((line) => line.startsWith('{'));

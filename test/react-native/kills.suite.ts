@@ -1,7 +1,7 @@
 /**
- * Goal: an app that is killed at any moment, and opened again, has charged once, and its customer knows. Method: kill the app before
- * and after every call to the disk and to the network, the only things that it awaits besides timers; then launch it again on the
- * disk that is left.
+ * Goal: an app that is killed at any moment and opened again has charged once, and its customer knows. Method: kills
+ * the app before and after every call to the disk and the network, the only things that it awaits besides timers, then
+ * launches it again on the disk that is left.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop } from './realm/shop.js';
@@ -16,7 +16,7 @@ afterAll(() => shop.close());
 const STORAGES = ['AsyncStorage', 'kvStore', 'mmkv'] as const;
 type What = 'pay' | 'resume' | 'agree' | 'task';
 
-/** Every storage in the newest environments; in the others AsyncStorage, which promises least. */
+/** Every storage in the newest environments; in the others only AsyncStorage, which promises least. */
 const worlds = environments.flatMap((environment) =>
   STORAGES.filter((storage) => storage === 'AsyncStorage' || (environment.os === 'ios' && ['0.88', 'expo-57'].includes(environment.app))).map((storage) => ({
     environment,
@@ -27,7 +27,7 @@ const worlds = environments.flatMap((environment) =>
 
 describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
   const prefix = encodeURIComponent(`killed ${name}`);
-  /** One life of the app. Without `killAt` it ends by itself. */
+  /** One launch of the app. Without `killAt` it ends by itself. */
   const live = async (what: What, pairs: Disk, id: string, killAt?: number) => {
     const app = launch(environment, pairs, killAt);
     const end = await Promise.race([app.killed, app.play(app.global.launch[what], { base: shop.base, id, storage })]);
@@ -43,7 +43,7 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
   test('at every step of a payment: one charge, one key, and the customer knows', async () => {
     const { end, steps } = await live('pay', disk(), `${prefix}-whole`);
     expect(end).toMatchObject({ effect: 'done', attempts: 2 });
-    // An update of kvStore is one call.
+    // kvStore needs only one call for each update.
     expect(steps).toBeGreaterThan(storage === 'kvStore' ? 8 : 10);
     for (let at = 1; at <= steps; at++) {
       const [pairs, id] = [disk(), `${prefix}-${at}`];
@@ -79,7 +79,7 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
   });
 
   test('and again at every step after the relaunch: one charge, one key, and the customer knows', async () => {
-    // Kills the app at the first step by which the server has charged. The answer is lost.
+    // Kills the app at the first step at which the server has charged. The answer is lost.
     const charged = async (id: string) => {
       for (let at = 1; ; at++) {
         const pairs = disk();

@@ -1,6 +1,7 @@
 /**
- * Goal: the stores keep their contract on the packages that apps use. Method: each package's own JavaScript, over native
- * modules of ours: a table of SQLite for AsyncStorage and kv-store. MMKV is all native; its own mock stands in.
+ * Goal: the stores keep their contract on the packages that apps use. Method: each package's own JavaScript over models
+ * of its native modules: an SQLite table for AsyncStorage and kv-store. MMKV is all native, so its own mock replaces
+ * it.
  */
 import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,7 +26,7 @@ Object.assign(globalThis, { __natives: natives });
 const REACT_NATIVE = `const get = (name) => globalThis.__natives[name] ?? null;
 export const TurboModuleRegistry = { get, getEnforcing: get }; export const NativeModules = {}; export const Platform = { OS: 'android', select: (all) => all.android ?? all.default };`;
 
-/** Bundles the package's own file into one that Node can load. Each medium loads it anew, because each app has its own copy. */
+/** Bundles the package's own file into one that Node can load. Each medium loads it again, because each app has its own copy. */
 async function packaged(name: string, path: string, stubs: Record<string, string> = {}): Promise<string> {
   const found = [join(here, 'apps/0.88/node_modules', path), join(here, 'apps/expo-57/node_modules', path), join(here, 'node_modules', path)].find((one) =>
     existsSync(one),
@@ -220,7 +221,7 @@ describe.each(Object.entries(KINDS))('%s', (name, { open, plant, counts }) => {
   afterAll(() => expect(report.left.map(({ because }) => because)).toEqual(counts ? [] : ['no `work` was given']));
 });
 
-/** Otherwise an update would be a read and a write, and another update between them would be lost. */
+/** With separate reads and writes, another update between the two would be lost. */
 test('expo-sqlite 57, kv-store: an update reads and writes in one exclusive transaction', async () => {
   const kvStore = kv('exclusive');
   const reads = vi.spyOn(kvStore, 'getItemAsync');

@@ -31,7 +31,7 @@ const MORE = {
   ],
   0.88: [{ name: 'hermes-0.12', entry: 'hermes.js', systems: ['ios'], profile: 'default' }],
 };
-/** Metro keeps two processors busy with one app. */
+/** Metro keeps two cores busy for one app. */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 
 /** @param {string} app @returns {Promise<void>} */
@@ -61,7 +61,7 @@ function inputs() {
       .filter((file) => /\.c?js$/.test(file))
       .sort()
       .map((file) => join(dist, file)),
-    // Its `exports` say which file an app gets.
+    // Its `exports` decide which file an app gets.
     join(made, 'node_modules/oncefetch/package.json'),
     join(here, 'package-lock.json'),
   ];

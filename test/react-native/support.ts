@@ -15,7 +15,7 @@ export interface Environment {
   readonly bundle?: string;
 }
 
-/** Built-ins that Hermes 250829098, of React Native 0.84 to 0.87, lacks. Earlier versions have no more. */
+/** Built-ins that Hermes 250829098, of React Native 0.84 to 0.87, lacks. Earlier versions lack at least these. */
 const OLDER = ['TextDecoder', 'FinalizationRegistry', 'Object.groupBy'];
 
 /** The name and the engine of each app. */
@@ -51,13 +51,16 @@ export interface Launched {
   /** How many calls to the disk and to the network have begun or ended so far. */
   readonly steps: () => number;
   readonly killed: Promise<'killed'>;
-  /** Plays a scenario, and resolves to its result as data of this realm. */
+  /** Plays a scenario, and resolves to its result as data of the test's realm. */
   play(play: Play | undefined, to: To): Promise<Says>;
   /** Ends the app, whatever it is doing. */
   close(): void;
 }
 
-/** The storages of an app over one disk. At each call the app may be killed: before the call, or after it and before its result arrives. */
+/**
+ * The storages of an app, over one disk. At each call the app may be killed, either before the call or after it but
+ * before its result arrives.
+ */
 function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean): Record<string, object> {
   const later = <T>(work: () => T) =>
     promise((resolve, reject) => {
@@ -107,7 +110,7 @@ function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean):
 
 let launches = 0;
 
-/** Starts an app. `killAt`: the step at which it is killed; no result arrives in it after that. `change` edits its code. */
+/** Starts an app. `killAt`: the step at which it is killed; from then on no result arrives in it. `change` edits its code. */
 export function launch({ app, os, bundle = app }: Environment, pairs: Disk, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
   let steps = 0;
   let dead = false;

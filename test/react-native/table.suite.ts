@@ -1,4 +1,4 @@
-/** Goal: docs/react-native.md says what the tests have seen, and no more. Method: compare its table and its versions with this run. */
+/** Goal: docs/react-native.md says what the tests have seen, and no more. Method: compares its table and its versions with this run. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';

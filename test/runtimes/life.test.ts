@@ -55,7 +55,7 @@ describe.each(here)('$name', ({ start }) => {
     expect(new Set(shop.charges).size).toBe(4);
   });
 
-  test('after an answer that never came, the equal request of another customer does not resume that operation', async () => {
+  test('the equal request of another customer does not resume an operation whose answer never came', async () => {
     expect((await pay('deaf')).outcome).toMatchObject({ effect: 'unknown' });
     expect((await pay('deaf')).outcome).toMatchObject({ type: 'fresh', effect: 'done', resumed: false });
     expect(new Set(shop.charges).size).toBe(2);

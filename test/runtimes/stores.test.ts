@@ -1,7 +1,7 @@
 /**
- * Goal: the records in a runtime's store outlive the service, undamaged. Method: run the store contract inside the runtime; kill a
- * service between the charge and its answer, and start it again. Waiting for a lease takes most of the time, so the runtimes
- * run concurrently.
+ * Goal: the records in a runtime's store outlive the service, undamaged. Method: runs the store contract inside the
+ * runtime; kills a service between the charge and its answer, and starts it again. The tests mostly wait for leases, so
+ * the runtimes run concurrently.
  */
 import { describe, expect, test } from 'vitest';
 import { folder, withStore } from './support/present.js';
@@ -25,7 +25,7 @@ describe.each(withStore)('$name', { concurrent: true }, ({ start }) => {
     expect(left).toEqual([expect.stringContaining('costs the same')]);
   });
 
-  test('a restart between the charge and its answer goes on under the same key', async ({ expect, onTestFinished }) => {
+  test('after a restart between the charge and its answer, the operation continues under the same key', async ({ expect, onTestFinished }) => {
     const [shop, home] = [await startShop(), folderOf(onTestFinished)];
     onTestFinished(() => shop.close());
     const first = await start(home);

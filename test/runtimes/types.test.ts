@@ -1,6 +1,7 @@
 /**
- * Goal: the package's types work with the types of each runtime and with the newest TypeScript, with the DOM library and without.
- * Method: compile a user's programs with the packed types, and check libraries as well. `test/package/fetch-types.test.ts` has older compilers.
+ * Goal: the package's types work with the types of each runtime and with the newest TypeScript, with and without the
+ * DOM library. Method: compiles users' programs with the packed types, and checks the libraries as well.
+ * `test/package/fetch-types.test.ts` has older compilers.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -34,13 +35,13 @@ function said(command: string, ...args: string[]): string {
 }
 
 describeOn(reason)('types', () => {
-  test.each(PROGRAMS)('the newest TypeScript takes %s', (title, program, options) => {
+  test.each(PROGRAMS)('the newest TypeScript accepts %s', (title, program, options) => {
     const config = `${title.replaceAll(/\W+/g, '-')}.json`;
     writeFileSync(join(made, config), JSON.stringify({ compilerOptions: { ...OPTIONS, ...options }, files: [program] }));
     expect(said('tsc', '-p', config)).toBe('');
   });
 
-  test("Deno's own compiler takes a service in Deno", () => {
+  test("Deno's own compiler accepts a service for Deno", () => {
     expect(said('deno', 'check', '--unstable-kv', 'deno.ts')).toBe('');
   });
 });

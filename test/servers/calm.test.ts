@@ -1,4 +1,7 @@
-/** Goal: docs/schemes says how many requests an operation takes when nothing goes wrong. Method: count them on a wire without faults. */
+/**
+ * Goal: docs/schemes says truly how many requests an operation takes when nothing goes wrong. Method: counts them on a
+ * network without faults.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
@@ -30,7 +33,7 @@ for (const [kind, missing] of [
     test.concurrent.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
       const { requests, effects, met } = await runScheme(name, scheme, services, { operations: OPERATIONS, calm: true });
       expect({ effects, nothingElse: met.none === requests }).toEqual({ effects: OPERATIONS * scheme.server.effects.length, nothingElse: true });
-      // Rounded down: on a busy machine a token may expire, which costs two more requests.
+      // Rounded down, because on a busy machine a token may expire, which costs two more requests.
       const each = Math.floor(requests / OPERATIONS);
       expect(saidOf(name)).toMatch(name === 'accepted-status' ? /^3 or more/ : new RegExp(`^${each}\\b`));
       if (name === 'accepted-status') expect(each).toBeGreaterThanOrEqual(3);

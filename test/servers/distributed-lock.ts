@@ -28,7 +28,7 @@ export const server: RedisServer = {
       if (method !== 'POST' || !order) return NOT_FOUND;
       const [lock, holder] = [`lock:${order}`, randomUUID()];
       const take = async () => (await redis.set(lock, holder, 'PX', LOCK_MS, 'NX')) !== null;
-      // Wait for the lock once. It runs out early, so the next holder begins while the previous one still works.
+      // Waits for the lock once. The lock runs out early, so the next holder begins while the previous one is still working.
       if (!(await take()) && !(await sleep(WAIT_MS).then(take))) return LOCKED;
       const number = await redis.incr('fence');
       if (fence.run(order, number).changes === 0) return LOCKED;

@@ -22,7 +22,7 @@ export const server: RedisServer = {
       if (asked) return look.get(asked) ? answer(200, look.get(asked)) : NOT_FOUND;
       if (method !== 'POST' || path !== '/payments') return NOT_FOUND;
       const id = String(headers['x-request-id']);
-      // The lock ends by itself if its process dies. Whether the payment is done, the table says.
+      // The lock expires by itself if its process dies. The table says whether the payment is done.
       if ((await redis.set(`seen:${id}`, 1, 'PX', WORKING_MS, 'NX')) === null || look.get(id)) return DUPLICATE;
       await work();
       const payment = transaction(db, () => {

@@ -1,6 +1,7 @@
 /**
- * Goal: docs/schemes/servers-that-lie.md says truly what oncefetch does when a server lies. Method: play each lie over real HTTP. The row of
- * the page says how the call ends, and after how many requests and effects; the test compares it with the server's ledger.
+ * Goal: docs/schemes/servers-that-lie.md says truly what oncefetch does when a server lies. Method: plays each lie over
+ * real HTTP. The row of the page says how the call ends, and after how many requests and effects; the test compares it
+ * with the server's ledger.
  */
 import type { OnceOptions, OperationOptions } from 'oncefetch';
 import { expect, test } from 'vitest';

@@ -18,7 +18,10 @@ import { type Case, told } from './support/told.js';
 
 /** Gives up an attempt while the server still works. */
 const impatient = { attemptMs: WORK_MS / 3, inProgressMs: 3 * WORK_MS };
-/** Enough for the work to run twice, because it fails the first time. On a busy machine many attempts time out, and each of them counts. */
+/**
+ * Enough attempts for the work to run twice, because it fails the first time. On a busy machine many attempts time out,
+ * and each of them counts.
+ */
 const waits = { attemptMs: impatient.attemptMs, attempts: 100, totalMs: 60_000, inProgressMs: 60_000 };
 /** The dialect that the page shows. */
 const rules = defineDialect({
@@ -102,7 +105,7 @@ async function findingOf(lie: Lie, row: ProbeRowName): Promise<string> {
   await using server = await startLiar(lie, 0);
   const url = `${server.origin}/payments`;
   const ask = (to: string, key: string, body: object) => fetch(to, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(body) });
-  // The server's first request fails: use it up, so that it does not disturb the probe.
+  // The server fails its first request, so this one is sent before the probe starts.
   await ask(url, 'the first', {});
   const target: ProbeTarget = {
     url: () => url,
@@ -128,7 +131,7 @@ test.concurrent.each([
   ['no owner, another payload', withoutOwner, 'changed-after-fault', 'stuck', 'fault-forgets-payload'],
   ['a stored 500', storesFaults, 'passing-fault', 'stored-fault', 'fault-released'],
   ['a filter by hash', hashes, 'passing-fault', 'never-done', 'fault-released'],
-] as const)('the probe finds the mistake, and does not find it at the mended server: %s', async (_, server, row, finding, mended) => {
+] as const)('the probe finds the mistake, and no longer finds it at the corrected server: %s', async (_, server, row, finding, mended) => {
   expect(await findingOf(server(), row)).toBe(finding);
   expect(await findingOf(server({ mended: true }), row)).toBe(mended);
 });

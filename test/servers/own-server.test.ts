@@ -1,6 +1,7 @@
 /**
- * Goal: the server that docs/server.md shows in fifty lines does all that the page says. Method: run the page's code in its own process under
- * `serverContract`, which also kills it in mid-work. The test reads the database directly.
+ * Goal: the server that docs/server.md shows in fifty lines does everything that the page says. Method: runs the page's
+ * code in its own process under `serverContract`, which also kills it while it works. The test reads the database
+ * directly.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ mkdirSync(made, { recursive: true });
 const folder = mkdtempSync(join(made, 'own-server-'));
 const [main, file] = [join(folder, 'main.ts'), join(folder, 'shop.db')];
 
-/** The code that the page leaves to its reader: a file, a log-in, a bank. */
+/** The parts that the page leaves to its reader: a file, a log-in, a bank. */
 const AROUND = `
 const file = ${JSON.stringify(file)};
 const accountOf = ({ headers }) => /^Bearer (ann|bob)$/.exec(headers.authorization ?? '')?.[1];

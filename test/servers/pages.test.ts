@@ -54,7 +54,7 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     expect(statements.filter((statement) => !flat(source(`${name}.ts`)).includes(statement))).toEqual([]);
   });
 
-  test('lists the parts that the tests take away', () => {
+  test('lists the parts that the tests can remove', () => {
     const shown = tableUnder(readPage(`docs/schemes/${name}.md`), '## Its parts').map(([, comes = '', command = '']) => [
       /^\*\*(\w+)\.\*\*/.exec(comes)?.[1]?.toLowerCase(),
       command,

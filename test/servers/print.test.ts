@@ -1,4 +1,4 @@
-/** Goal: `npm run schemes` fails if it ran nothing, or if it is asked for a part that does not exist. Method: run it. */
+/** Goal: `npm run schemes` fails if it ran nothing, or if it is asked for a part that does not exist. Method: runs the command. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

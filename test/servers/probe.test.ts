@@ -1,6 +1,7 @@
 /**
- * Goal: the probe accuses no honest server, and docs/probe.md says what it finds at each. Method: probe the server of every scheme, in its own
- * process, which is also killed in mid-work, and the playground's server. UPDATE_DOCS=1 writes the findings into the page.
+ * Goal: the probe accuses no honest server, and docs/probe.md says what it finds at each. Method: probes the server of
+ * every scheme in its own process, which is also killed while it works, and the playground's server. UPDATE_DOCS=1
+ * writes the findings into the page.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

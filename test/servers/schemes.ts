@@ -50,7 +50,7 @@ export const schemes: Readonly<Record<string, Scheme>> = {
   'pessimistic-lock': { server: pessimisticLockServer, client: pessimisticLock },
   'distributed-lock': { server: distributedLockServer, client: distributedLock },
   'accepted-status': { server: acceptedStatusServer, client: acceptedStatus, refuses: 100 },
-  // Without a key the server can't recognise the second of two copies on the wire, so they are two transfers.
+  // Without a key, the server cannot recognise a second copy on the network, so two copies are two transfers.
   'query-after-timeout': { server: queryAfterTimeoutServer, client: queryAfterTimeout, spared: ['duplicate'] },
   'webhook-events': { server: webhookEventsServer, client: webhookEvents },
   'snowflake-ids': { server: snowflakeIdsServer, client: snowflakeIds },

@@ -1,6 +1,7 @@
 /**
- * Goal: each part that the page of a scheme calls necessary is necessary. Method: run the server's source without the part, under the
- * faults of `sqlite.test.ts`. The run must fail in the way that the page says, or pass if the page says so.
+ * Goal: every part that a scheme's page calls necessary is necessary. Method: runs the server's source without the
+ * part, under the faults of `sqlite.test.ts`. The run must fail in the way that the page says, or pass if the page says
+ * so.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';

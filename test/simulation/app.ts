@@ -29,7 +29,7 @@ export class App {
     this.#world = world;
   }
 
-  /** The context in this slot, started anew if the last one is gone. */
+  /** The context in this slot. Starts one if the last one is gone. */
   open(index: number, more: Partial<OnceOptions> = {}): Context {
     const { slot, context } = this.#world.at(index);
     return context ?? this.boot(slot, more);

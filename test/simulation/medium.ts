@@ -31,7 +31,7 @@ export class Medium {
   commit(id: string, next: unknown, by: string, strict: boolean): void {
     const before = this.records.get(id);
     this.#put(id, next);
-    // A damaged record was moved as it is.
+    // `move` copied a damaged record as it is.
     if (next !== null && !readRecord(next)) {
       this.#torn.set(id, next);
       return;

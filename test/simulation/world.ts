@@ -172,7 +172,7 @@ export class World {
     return stored?.state === 'pending' || (stored && stored.forgetAt > this.storeNow(device)) ? stored : undefined;
   }
 
-  /** The last writer of this operation's record died before it could tell the other pages, or was no context but the browser itself. */
+  /** The last writer of this operation's record died before it could tell the other pages, or was the browser itself. */
   untold({ label }: OpFacts): boolean {
     return this.contexts.get(this.#writers.get(label) ?? '')?.dead !== false;
   }

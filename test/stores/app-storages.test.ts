@@ -157,7 +157,7 @@ describe('kv-store, whose database the app and its screens read and write while 
     expect(await bare.getAllKeysAsync()).toHaveLength(1);
   });
 
-  test('a removal that met the lock, and is not wanted when it is tried again, removes nothing', async () => {
+  test('a removal that failed because of a lock removes nothing if its change no longer wants it when it is tried again', async () => {
     const bare = kvStore(disk());
     let tries = 0;
     const setItemAsync: KvStoreLike['setItemAsync'] = async (key, write) => {
@@ -170,7 +170,7 @@ describe('kv-store, whose database the app and its screens read and write while 
     expect([tries, await kvStoreStore(bare).read('a')]).toEqual([2, record('a')]);
   });
 
-  test('a removal is tried again by itself, and its change is not asked a second time', async () => {
+  test('a removal is tried again by the store itself, without a second call of its change', async () => {
     const bare = kvStore(disk());
     let refused = 0;
     const removeItemAsync = async (key: string) => (++refused < 3 ? Promise.reject(new Error('database is locked')) : bare.removeItemAsync(key));

@@ -80,7 +80,7 @@ describe('a guess is not a look', () => {
     expect(saw.at(-1)).toBe('could not be looked at');
   });
 
-  test('the same happens if the server does not answer in time, also if its answer comes later', async () => {
+  test('the same happens if the server does not answer in time, even if its answer comes later', async () => {
     const { server, guesses } = setup(30);
     server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 500));
     const { saw, fault } = await raise(guesses);

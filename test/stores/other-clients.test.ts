@@ -1,7 +1,7 @@
 /**
- * Goal: a client that looks like a supported one, but takes or gives something else, is refused, and the error says what to hand in. Method:
- * stand-ins with the calling conventions of Upstash's client, of version 3 of the package `redis`, of node-redis in legacyMode, of pg-promise, of the package `sqlite3`
- * and of D1.
+ * Goal: a client that looks like a supported one, but has other arguments or results, is refused, and the error says what to hand in. Method:
+ * stand-ins with the calling conventions of Upstash's client, version 3 of the package `redis`, node-redis in legacyMode, pg-promise, the
+ * package `sqlite3`, and D1.
  */
 import { describe, expect, test } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres/postgres.js';
@@ -11,7 +11,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 describe('a client of Redis', () => {
   const evalsha = async (_: string, keys: string[], args: string[]) => [...keys, ...args];
   test.each([
-    ['over HTTP, as that of Upstash', { evalsha, eval: evalsha, evalshaRo: evalsha }],
+    ['over HTTP, like that of Upstash', { evalsha, eval: evalsha, evalshaRo: evalsha }],
     ['with callbacks, as version 3 of redis', { evalsha: () => false, eval: () => false, on: () => {} }],
   ])('%s: a TypeError names the clients that are taken', (_, client) => {
     expect(() => redisStore(client as never)).toThrow(TypeError);
@@ -29,8 +29,8 @@ describe('a client of Redis', () => {
 
 describe('a client of PostgreSQL whose `query`', () => {
   test.each([
-    ['gives the rows themselves, as that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
-    ['gives nothing, as one that takes a callback', () => undefined],
+    ['returns the rows themselves, like that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
+    ['returns nothing, like one that takes a callback', () => undefined],
   ])('%s: the fault says how to hand it in', async (_, query) => {
     const read = postgresStore({ query } as never).read('a');
     await expect(read).rejects.toMatchObject({

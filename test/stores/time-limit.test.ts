@@ -43,7 +43,7 @@ test.each<[string, () => unknown]>([
   ['d1Store.tabel', () => d1Store({ prepare: nothing, batch: nothing } as never, { tabel: 'keys' } as never)],
   ['durableObjectStore.timeoutMs', () => durableObjectStore({ transactionSync: nothing, sql: {} } as never, { timeoutMs: 5 } as never)],
   ['denoKvStore.prefx', () => denoKvStore({ atomic: nothing } as never, { prefx: 'shop' } as never)],
-])('a misspelled option is refused instead of leading to the records of another place: %s', (option, open) => {
+])('a misspelled option is refused, because the store would open the records of another place: %s', (option, open) => {
   expect(open).toThrow(new TypeError(`once: there is no option ${option}`));
 });
 

@@ -1,2 +1,2 @@
-/** A text that a test makes up as an id, a key or a label. The sources accept only those that they made themselves. */
+/** Gives a test's text the branded type of an id, a key or a label, which otherwise only the sources can make. */
 export const made = <T extends string>(text: string): T => text as T;

@@ -36,7 +36,7 @@ export function honest(fates: readonly (Entry | undefined)[] = []): Entry {
   };
 }
 
-/** The error of a browser's fetch, whatever went wrong, before or after the effect. */
+/** The error with which a browser's fetch rejects. It is the same whatever went wrong, before or after the effect. */
 export const networkError = (): TypeError => new TypeError('Failed to fetch');
 
 /** The body of a request as text. */

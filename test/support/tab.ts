@@ -3,6 +3,7 @@
  * and shares storage, locks and server with the others of its world. It can be killed at any await, frozen and thawed.
  */
 import { createHash } from 'node:crypto';
+import { generic } from '../../src/dialects/generic.js';
 import { type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
@@ -28,6 +29,9 @@ export interface TabOptions {
 }
 
 const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')] as const;
+
+/** The dialect of the scripted server: guests and users share its keys, so the key of a guest's operation still counts after the log-in. */
+const SHARED_KEYS = generic({ perAccount: false });
 
 let tabs = 0;
 
@@ -66,7 +70,7 @@ export class Tab {
 
   /** A client in this tab. */
   once(options: OnceOptions = {}): Once {
-    return this.in(() => createOn(this.platform, { store: this.store, use: everything(), ...options }));
+    return this.in(() => createOn(this.platform, { store: this.store, use: everything(), dialect: SHARED_KEYS, ...options }));
   }
 
   /** The tab's own fetch, for calls that oncefetch has nothing to do with. */

@@ -83,7 +83,7 @@ export class Telemetry {
     await this.tracerProvider.shutdown();
   }
 
-  /** A fetch like that of an instrumentation: it makes a child span of the active one, and sends `traceparent`. */
+  /** A fetch as an instrumentation wraps it: it starts a child span of the active one, and sends `traceparent`. */
   instrumented(send: typeof fetch = (...call) => fetch(...call)): typeof fetch {
     return (input, init) => {
       const span = this.tracer.startSpan('transport', { kind: SpanKind.CLIENT });

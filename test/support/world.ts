@@ -148,7 +148,7 @@ export class World {
     return ends;
   }
 
-  /** Makes a payment whose scripted answer leaves it unknown, in a tab that dies. Most stories begin with it. Returns the key. */
+  /** Makes a payment whose scripted answer leaves its outcome unknown, in a tab that then dies. Many tests begin with it. Returns the key. */
   async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
     const { outcome } = await this.end(tab, pay(once, ONE), ...scripted);

@@ -125,7 +125,7 @@ describe('what can be set', () => {
     expect([replay.status, replay.headers.get('X-Charge'), replay.headers.get('Idempotent-Replayed'), await replay.text()]).toEqual([204, '7', 'true', '']);
   });
 
-  test('without `effect`, each effect has its own id, also where two requests arrive at once', async () => {
+  test('without `effect`, each effect has its own id, even if two requests arrive at once', async () => {
     const server = listen();
     const answers = await Promise.all([pay(undefined), pay(undefined), pay('k1')]);
     const bodies = await Promise.all(answers.map((answer) => answer.json()));

@@ -112,7 +112,7 @@ describe('a refusal', () => {
     return async () => (left-- > 0 ? declined : undefined);
   };
 
-  test('is stored and replayed, and is no effect', async () => {
+  test('is stored and replayed, and does not count as an effect', async () => {
     const server = modelServer({ refuse: refuseOnce() });
     expect(await server.handle(pay('k1'))).toEqual(declined);
     expect(await server.handle(pay('k1'))).toEqual({ ...declined, headers: { 'idempotent-replayed': 'true' } });

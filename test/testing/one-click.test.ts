@@ -29,7 +29,7 @@ test('one click, one charge', async () => {
   expect(server.effects).toHaveLength(1);
 });
 
-test('the same proof fails for fetch with retry and without a key', async () => {
+test('the same proof fails for a fetch that retries without a key', async () => {
   server.faults.next('lose-response', 'unavailable-after-commit', 'truncate');
   const attempt = async () => {
     const response = await fetch('http://shop.example/api/payments', { method: 'POST', body: '{"cart":"c-42"}' });

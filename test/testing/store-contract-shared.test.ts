@@ -202,7 +202,7 @@ test('fails a store that removes a record before it writes the next one', async 
   expect(await failures(emptying)).toContain(WHILE);
 });
 
-test.each(['fails on what is gone meanwhile', 'gives what it is by then'])('fails a store whose scan reads an index, then each record, and %s', async (how) => {
+test.each(['fails if one is gone', 'returns what is there by then'])('fails a store whose scan reads an index, then each record, and %s', async (how) => {
   const lists = (store: Store): Partial<Store> => ({
     scan: async (query) => {
       const { records, next } = await store.scan(query);

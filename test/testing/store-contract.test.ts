@@ -144,8 +144,8 @@ let scopes = 0;
 
 const FLAWS: Record<string, Partial<Parts>> = {
   'has another scope in each tab': { scope: () => `naive ${scopes++}` },
-  'says null for absent': { read: (medium, id) => right.read(medium, id) ?? null },
-  'hands out what it stores': {
+  'returns null for an absent record': { read: (medium, id) => right.read(medium, id) ?? null },
+  'returns the very object that it stores': {
     read: (medium, id) => {
       const all = cached.get(medium) ?? new Map();
       cached.set(medium, all);
@@ -158,7 +158,7 @@ const FLAWS: Record<string, Partial<Parts>> = {
       if (next !== undefined) cached.get(medium)?.set(id, next);
     },
   },
-  'writes into what it gets': {
+  'changes the record that it is given': {
     write: (medium, id, next, changed) => {
       right.write(medium, id, next, changed);
       if (next) Object.assign(next, { _id: id });
@@ -185,10 +185,10 @@ const FLAWS: Record<string, Partial<Parts>> = {
   },
   'copies the value': { value: (value) => (value === undefined ? value : JSON.parse(JSON.stringify(value))) },
   'has no time': { now: () => undefined as never },
-  'tells the time in seconds': { now: () => Date.now() / 1000 },
-  'tells the time since the process began': { now: () => performance.now() },
+  'gives the time in seconds': { now: () => Date.now() / 1000 },
+  'gives the time since the process began': { now: () => performance.now() },
   'has one scope for all places': { scope: () => 'naive' },
-  'keeps what the next record has not': {
+  'keeps fields that the next record does not have': {
     write: (medium, id, next, changed) => right.write(medium, id, next && { ...(right.read(medium, id) as object), ...next }, changed),
   },
   'folds the case of an id': {
@@ -201,7 +201,7 @@ const FLAWS: Record<string, Partial<Parts>> = {
       right.write(medium, id, next, changed);
     },
   },
-  'knows a label by its beginning': {
+  'compares only the beginning of a label': {
     page: (found, query) =>
       named(query, (q) => {
         const { records, ...rest } = right.page(
@@ -211,7 +211,7 @@ const FLAWS: Record<string, Partial<Parts>> = {
         return { ...rest, records: (records as Stored[]).map(({ id }) => found.find((r) => r.id === id)) };
       })(found),
   },
-  'cuts at 64 kB': {
+  'cuts a text off at 64 kB': {
     write: (medium, id, next, changed) =>
       right.write(medium, id, next && { ...next, ...('body' in next && { body: String(next.body).slice(0, 65_536) }) }, changed),
   },
@@ -226,37 +226,37 @@ const FLAWS: Record<string, Partial<Parts>> = {
       plain[id] = 'there';
     },
   },
-  'costs more among many': {
+  'does more work for a read if it has more records': {
     read: (medium, id) => {
       medium.work += medium.texts.size;
       return right.read(medium, id);
     },
   },
-  'goes on when closed': { whenClosed: () => {} },
+  'goes on working when it is closed': { whenClosed: () => {} },
   'rejects with null when closed': {
     whenClosed: () => {
       throw null;
     },
   },
-  'gives nothing when closed': {
+  'rejects without a reason when closed': {
     whenClosed: () => {
       throw new Error('no reason');
     },
   },
-  'hides damage': {
+  'hides a damaged record': {
     read: (medium, id) => {
       const found = right.read(medium, id);
       return isSound(found) ? found : undefined;
     },
   },
-  'stumbles over damage': {
+  'throws at a damaged record': {
     parse: (text) => {
       const found = JSON.parse(text) as Stored;
       if (typeof found !== 'object' || !found.label) throw new Error('damaged');
       return found;
     },
   },
-  'replaces damage': {
+  'removes a damaged record': {
     read: (medium, id) => {
       const found = right.read(medium, id);
       if (found !== undefined && !isSound(found)) medium.texts.delete(id);
@@ -374,12 +374,12 @@ const FLAWS: Record<string, Partial<Parts>> = {
     },
   },
   'ignores the limit': { page: (found, query) => right.page(found, { ...query, limit: 1_000 }) },
-  'sweeps what is due now': { page: (found, query) => right.page(found, 'before' in query ? { ...query, before: query.before + 1 } : query) },
+  'sweeps what is due at this very moment': { page: (found, query) => right.page(found, 'before' in query ? { ...query, before: query.before + 1 } : query) },
   'sweeps in any order': {
     page: (found, query) => ('before' in query ? { records: (right.page(found, query).records as Stored[]).reverse() } : right.page(found, query)),
   },
-  'sweeps one namespace': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.ns === 'ns') : found, query) },
-  'sweeps what is settled': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.state !== 'pending') : found, query) },
+  'sweeps only one namespace': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.ns === 'ns') : found, query) },
+  'sweeps only what has ended': { page: (found, query) => right.page('before' in query ? found.filter((r) => r.state !== 'pending') : found, query) },
 };
 
 describe('the contract', () => {

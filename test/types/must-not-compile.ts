@@ -41,7 +41,7 @@ if (isOnceError(e, 'ERR_ONCE_BUSY')) {
 }
 const f: typeof fetch = once.fetch;
 void f;
-// A call that nobody awaits has no outcome yet.
+// The promise of a call has no outcome yet.
 const unawaited = outcomeOf(once.fetch('/x', { once: ['pay', 'c1'] }));
 // @ts-expect-error it has to be awaited first
 void unawaited?.effect;

@@ -1,4 +1,4 @@
-/** Not part of the checkout: breaks the shop's network, so that a visitor can see the screens above. */
+/** Not part of the checkout: breaks the shop's network, so that a visitor sees how the screens above react. */
 import { useEffect, useState } from 'react';
 import { breakNetwork, faultOf } from '../network.ts';
 

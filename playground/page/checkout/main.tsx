@@ -28,7 +28,7 @@ function App() {
   );
 }
 
-/** All screens below belong to one user, so another user mounts them again. */
+/** All screens below belong to one user. When another user logs in, React mounts them anew. */
 function Shop({ user }: { user: string }) {
   const { cart, setBags, startAnother } = useCart(user);
   return (

@@ -1,4 +1,4 @@
-/** Adds what a browser alone cannot do: lost answers, a closed tab and many clicks make one payment. */
+/** Adds what a browser cannot do by itself: after a lost answer, in a closed tab and with many clicks, there is still only one payment. */
 import { createOnce, hooks, isOnceError, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
@@ -11,7 +11,8 @@ const once = createOnce({
   keep: { request: true },
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
-  // The key may have been sent before, without script. The server stores a refusal with its key, so one refusal holds for all attempts.
+  // The form may already have sent this key without script. The server stores a refusal under its key, so one refusal
+  // answers every attempt with that key.
   verdict: ({ status }) => (status === 402 ? 'rejected-for-good' : undefined),
 });
 const operation = ['pay', field('cart').value] as const;
@@ -28,7 +29,7 @@ async function pay(): Promise<void> {
       method: 'POST',
       headers: { accept: 'application/json' },
       body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
-      // The key that the server rendered, so that the form is the same payment when it is sent without script.
+      // The key that the server rendered, so that sending the form without script is the same payment.
       once: { operation, key: () => field('key').value },
     })
     .catch((error: unknown) => error);
@@ -40,7 +41,7 @@ async function pay(): Promise<void> {
       // It was refused in another tab, which has the next key.
       if (isOnceError(answer, 'ERR_ONCE_KEY_BURNT')) return say('This page is out of date, and nothing was sent. Load it again.');
       if (!(answer instanceof Response)) return say('Nothing was sent, and nothing was charged. Are you online?');
-      // A corrected form needs another key, which the server has sent.
+      // A corrected form needs another key. The server has sent it along with the refusal.
       if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;
       return say(answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'Not paid. Nothing was charged.');
     case 'unknown':
@@ -50,7 +51,7 @@ async function pay(): Promise<void> {
   }
 }
 
-/** `late`: the server may have forgotten the key, so that a press sends nothing any more. */
+/** `late`: the server may have forgotten the key by now, so that pressing Pay sends nothing any more. */
 const unsure = (late: boolean): string =>
   late ? 'We cannot tell whether you have paid. Please write to us.' : 'Not sure yet whether you have paid. Pay again: you will be charged once.';
 
@@ -69,18 +70,18 @@ function say(words: string, state = 'open'): void {
 /** Whether the last text said that the payment is on its way or unsure. */
 let open = false;
 
-/** Shows the state of the payment, whether this page, another tab, or the page before the reload makes it. */
+/** Shows the state of the payment, whether this page, another tab, or the page before the reload sends it. */
 function draw(): void {
   const { state } = payment;
   const busy = state.phase === 'sending' || state.phase === 'waiting';
   form.setAttribute('aria-busy', String(busy));
   if (form.dataset['state'] === 'paid') {
-    // The server has rendered the receipt, so the payment is no longer unsettled here.
+    // The server has rendered the receipt, so the payment is settled here as well.
     if (state.phase === 'unsettled') void settle(once, payment.name, 'done');
   } else if (busy) say('Paying…');
   else if (state.phase === 'unsettled') say(unsure(state.pending.expiresAt <= Date.now()));
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
-  // It was refused in another tab, which shows the refusal.
+  // The payment was refused in another tab, and that tab shows the refusal.
   else if (state.phase === 'idle' && open) say('');
   open = busy || state.phase === 'unsettled';
 }

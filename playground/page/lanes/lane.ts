@@ -8,7 +8,7 @@ export type Seen =
   | { readonly is: 'paying'; readonly progress?: string | undefined }
   | { readonly is: 'paid'; readonly receipt?: Receipt | undefined }
   | { readonly is: 'declined' }
-  /** The server refused, and nothing follows. */
+  /** The server refused, and nothing more will happen. */
   | { readonly is: 'refused'; readonly status: number }
   /** "Something went wrong": plain fetch cannot tell more. */
   | { readonly is: 'failed' }
@@ -23,7 +23,7 @@ export interface Lane {
   /** Finds out what happened to the payment of the cart. */
   check?(): void;
   cancel?(): void;
-  /** Turns to another cart, and drops what was shown for the last one. */
+  /** Switches to another cart, and drops what was shown for the last one. */
   turnTo(cart: string): void;
   onChange(listener: () => void): void;
 }

@@ -1,4 +1,4 @@
-/** The same payment through oncefetch: one stored key per cart, and one of three things to tell the customer. */
+/** The same payment through oncefetch: one stored key per cart, and one of three results to tell the customer. */
 import ky, { HTTPError } from 'ky';
 import { createOnce, insecureOrigins, outcomeOf, reconciling, requests, resumeOne } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';
@@ -8,13 +8,14 @@ import { onceFetch as fetch } from '../timeline/wire.ts';
 import type { Seen } from './lane.ts';
 
 export const once = createOnce({
-  // A phone on the same network opens this page over http://, and the order page may know more.
+  // `insecureOrigins`: a phone on the same network opens this page over http://. `reconciling`: the order page may know
+  // what an answer left open.
   use: [insecureOrigins(), reconciling(), requests()],
   namespace: customer,
   keep: { request: true }, // so that "Check" can go on after a reload
   limits: { attempts: 4, attemptMs: 3000, totalMs: 30_000, inProgressMs: 10_000 },
   retry: { minDelayMs: 400, maxDelayMs: 2000 },
-  // Where the server's answer cannot tell, the order page may.
+  // If the server's answer cannot tell, the order page may know.
   reconcile: async ({ operation }) => ((await receiptOf('oncefetch', String(operation[1]))) ? 'done' : 'unknown'),
   fetch,
 });
@@ -31,7 +32,7 @@ export async function pay(order: Order, signal: AbortSignal): Promise<Seen | und
   }
 }
 
-/** Goes on with a payment that nobody knows the end of, after a reload too. */
+/** Continues a payment whose result nobody knows, even after a reload. */
 export async function check(cart: string): Promise<Seen> {
   try {
     const response = await resumeOne(once, ['pay', cart]);
@@ -44,7 +45,7 @@ export async function check(cart: string): Promise<Seen> {
 async function whatHappened(of: unknown, cart: string): Promise<Seen> {
   const status = of instanceof Response ? of.status : of instanceof HTTPError ? of.response.status : undefined;
   switch (outcomeOf(of)?.effect) {
-    case 'done': // by an earlier attempt, maybe of another tab, maybe for the cart before it was edited
+    case 'done': // an earlier attempt did it, maybe in another tab, maybe for the cart before it was edited
       return { is: 'paid', receipt: await receiptOf('oncefetch', cart) };
     case 'none':
       return status === 402 ? { is: 'declined' } : status ? { is: 'refused', status } : { is: 'unsent' };

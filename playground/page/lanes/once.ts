@@ -1,4 +1,4 @@
-/** The right lane: shows the state of the cart's operation, whichever page or tab drives it. */
+/** The right lane: shows the state of the cart's operation, whichever page or tab runs it. */
 
 import { type Operation, type OperationState, operation } from 'oncefetch';
 import type { Order } from '../cart.ts';
@@ -11,16 +11,16 @@ const nameOf = (cart: string): readonly [string, string] => ['pay', cart];
 export class OnceLane implements Lane {
   readonly name = 'oncefetch';
   #cart = '';
-  /** A new object for each cart, so that a call for an earlier cart changes nothing when it ends. */
+  /** A new object for each cart. A call for an earlier cart finds another object when it ends, and changes nothing. */
   #turn = {};
   #operation: Operation | undefined;
   #unsubscribe = (): void => {};
-  /** The end of the last call that this page made for the cart. */
+  /** The result of the last call that this page made for the cart. */
   #told: Seen | undefined;
   /** Whether this page has made a call for the cart. */
   #called = false;
   #reported: Seen['is'] = 'ready';
-  /** Another tab was refused. Needed because this tab keeps the state that it saw first of an operation of another tab. */
+  /** Whether another tab was refused. Needed because this tab keeps showing the first state that it saw of another tab's operation. */
   #refusedElsewhere = false;
   #calls = 0;
   #abort = new AbortController();
@@ -63,7 +63,7 @@ export class OnceLane implements Lane {
     void this.#follow(check(this.#cart), this.#cart);
   }
 
-  /** Another tab has reported an end. Resumes from the store, without showing the progress. */
+  /** Another tab has reported a result. Resumes the payment from the store, without showing any progress. */
   async heardElsewhere(cart: string, done: boolean): Promise<void> {
     if (cart !== this.#cart || this.#calls > 0 || this.seen.is === 'paid') return;
     if (!done) {

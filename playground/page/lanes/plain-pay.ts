@@ -1,4 +1,7 @@
-/** A payment as most apps write it: a flag in state, one retry on a network error, a generous catch. */
+/**
+ * A payment as most apps write it: a flag in the state, one retry after a network error, and a `catch` that shows one
+ * message for almost every error.
+ */
 import type { Order } from '../cart.ts';
 import type { Receipt } from '../shop.ts';
 import { plainFetch as fetch } from '../timeline/wire.ts';
@@ -29,7 +32,7 @@ async function postWithRetry(order: Order): Promise<Receipt> {
     return await post(order);
   } catch (error) {
     if (error instanceof HttpError) throw error;
-    return post(order); // the network failed: once more
+    return post(order); // the network failed, so it tries once more
   }
 }
 

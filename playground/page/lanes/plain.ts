@@ -1,4 +1,4 @@
-/** The left lane: a page with plain fetch. A reload ends all that it knows. */
+/** The left lane: a page with plain fetch. A reload makes it forget everything. */
 import { intend } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { checkout } from './plain-pay.ts';
@@ -18,7 +18,7 @@ export function plainLane(): Lane {
       pay(order);
     },
     turnTo(cart) {
-      // Each cart has its own form. A form that still pays for an earlier cart goes on without being seen.
+      // Each cart has its own form. A form that is still paying for an earlier cart continues unseen.
       const form = checkout((next) => {
         if (next.is === 'paid') void intend('plain fetch', cart, 'done');
         if (next.is === 'declined') void intend('plain fetch', cart, 'refused');

@@ -1,4 +1,4 @@
-/** Compares what the customer was told with the ledger. This line is the point of the whole page. */
+/** Compares what the customer was told with the ledger: the one line that the whole page is about. */
 import { euros } from '../cart.ts';
 import type { Charge } from '../shop.ts';
 import type { Seen } from './lane.ts';

@@ -5,7 +5,7 @@ import type { Charge } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { verdictOf } from './verdict.ts';
 
-/** "Mash Pay" clicks as a customer does who does not trust the first click. */
+/** "Mash Pay" clicks as often as a customer who does not trust the first click. */
 const MASH_CLICKS = 12;
 const MASH_EVERY_MS = 150;
 
@@ -51,7 +51,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
     say(pay, `Pay ${euros(amountOf(cart))}`);
     pay.setAttribute('aria-busy', String(paying));
     keepingFocus(root, status, () => {
-      // The plain lane needs its flag. In oncefetch, several clicks are one operation.
+      // The plain lane has to disable its button. With oncefetch, several clicks are one operation.
       pay.disabled = seen.is === 'paid' || (paying && !lane.cancel);
       mash.disabled = seen.is === 'paid';
       check.hidden = !(seen.is === 'unsure' && !seen.found);
@@ -65,7 +65,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
   return { lane, told: part(root, 'told'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
-/** What the screen says, as a shop would. The plain lane says what most shops say. */
+/** What the screen says, in a shop's words. The plain lane uses the words of most shops. */
 export function wordsOf(seen: Seen, { check }: Pick<Lane, 'check'>): string {
   switch (seen.is) {
     case 'ready':

@@ -1,4 +1,4 @@
-/** All the script that the page has. */
+/** This is all the script that the page needs. */
 import { createOnce } from 'oncefetch';
 import { defineOnceForm } from 'oncefetch/form';
 

@@ -1,4 +1,4 @@
-/** Pays, and shows all payments: those of this tab and of tabs that were closed. */
+/** Pays, and lists all payments: those of this tab and those of tabs that were closed. */
 import { set } from 'idb-keyval';
 import { type Operation, type OperationState, operation, outcomeOf, pending, watch } from 'oncefetch';
 import { breakNetwork, faultOf } from '../network.ts';
@@ -12,7 +12,7 @@ const user = await customer();
 const once = clientFor(() => user);
 await navigator.serviceWorker?.register('./worker.js');
 
-/** The key of this tab's cart. The cart stays the same until it is paid, so that two clicks are one payment. */
+/** Where the id of this tab's cart is stored. The cart stays the same until it is paid, so that two clicks are one payment. */
 const CART = 'outbox-cart';
 const newCart = (): string => {
   const id = `cart-${Date.now()}`;
@@ -31,7 +31,7 @@ function turnTo(cart: string): void {
 
 const isPaid = (state: OperationState): boolean => state.phase === 'settled' && state.outcome.effect === 'done';
 
-/** Shows the payment, whether this page, the page before the reload, or the service worker sends it. */
+/** Shows the payment, whether this page, the page before the reload, or the service worker is sending it. */
 function drawPayment(): void {
   const { state } = payment;
   part('status').textContent = told(state);
@@ -66,7 +66,7 @@ async function pay(): Promise<void> {
     });
 }
 
-/** Lists the payments that are unsettled in this browser and those that the shop has charged. */
+/** Lists the payments that this browser has not settled, and those that the shop has charged. */
 async function draw(): Promise<void> {
   const open = await pending(once);
   const { rows } = (await (await fetch('/api/ledger')).json()) as { rows: readonly { lane: string; cart: string; nth: number }[] };

@@ -1,4 +1,4 @@
-/** Computes the place of each entry of a lane on the shared axis. Pure. */
+/** Computes the position of each entry of a lane on the shared axis. Pure. */
 import type { Entry } from './recorder.ts';
 
 export interface Row {
@@ -17,7 +17,7 @@ export interface Layout {
   readonly endMs: number;
 }
 
-/** A longer pause is cut out: between two presses, minutes may pass, which would leave no room for the attempts. */
+/** A longer pause is cut out: minutes may pass between two presses, and would leave no room for the attempts. */
 const PAUSE_MS = 1500;
 const CUT_TO_MS = 200;
 

@@ -1,4 +1,4 @@
-/** What happened, in order. The list survives a reload of this tab, and the other tabs get each entry. */
+/** What happened, in order. The list survives a reload of this tab, and every entry also goes to the other tabs. */
 import type { LaneName } from '../shop.ts';
 
 export interface Entry {
@@ -8,9 +8,9 @@ export interface Entry {
   readonly lane: LaneName;
   readonly cart: string;
   readonly kind: 'attempt' | 'wait' | 'end' | 'note';
-  /** Wall clock, ms. */
+  /** Wall-clock time, ms. */
   readonly from: number;
-  /** `null` as long as it lasts. */
+  /** `null` while it lasts. */
   readonly to: number | null;
   readonly says: string;
   readonly tone: 'good' | 'bad' | 'unsure' | 'quiet';
@@ -40,7 +40,7 @@ class Recorder {
     return [...this.#entries.values()];
   }
 
-  /** Adds something that lasts, or an instant, whose `to` is its `from`. Returns the id. */
+  /** Adds an entry that lasts, or an instant whose `to` equals its `from`. Returns its id. */
   add(entry: Omit<Entry, 'id' | 'tab' | 'from' | 'to'>, instant = false): string {
     const from = Date.now();
     return this.#tell({ ...entry, id: crypto.randomUUID(), tab: this.tab, from, to: instant ? from : null });
@@ -51,7 +51,7 @@ class Recorder {
     if (entry?.to === null) this.#tell({ ...entry, ...said, to: Date.now() });
   }
 
-  /** The unfinished entries of this tab in the lane, the oldest first. */
+  /** The unfinished entries of this tab in the lane, oldest first. */
   open(lane: LaneName, kind: Entry['kind']): readonly Entry[] {
     return this.entries.filter((entry) => entry.tab === this.tab && entry.lane === lane && entry.kind === kind && entry.to === null);
   }
@@ -63,7 +63,7 @@ class Recorder {
     for (const lane of new Set(mine.map(({ lane }) => lane))) this.add({ lane, cart, kind: 'note', says: 'The page was reloaded', tone: 'quiet' }, true);
   }
 
-  /** Ends the unfinished entries of this tab when its page is left, because no other tab would hear of their end. */
+  /** Ends the unfinished entries of this tab when its page is left, because nobody could report their end to the other tabs later. */
   #cutOff(): void {
     for (const { id, tab, to } of this.entries) if (tab === this.tab && to === null) this.end(id, { says: 'cut off, the page was left', tone: 'unsure' });
   }
@@ -74,7 +74,7 @@ class Recorder {
     this.#notify(undefined);
   }
 
-  /** Calls back with each new entry, and with `undefined` after all are cleared. */
+  /** Calls back with each new entry, and with `undefined` after all entries were cleared. */
   subscribe(listener: (entry: Entry | undefined) => void): void {
     this.#listeners.add(listener);
   }

@@ -9,11 +9,11 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export interface Drawn {
   readonly lane: Entry['lane'];
   readonly list: HTMLElement;
-  /** The charges of the cart. If there are more than attempts, a browser or proxy has sent copies. */
+  /** The number of charges of the cart. If it is higher than the number of attempts, a browser or proxy has sent copies. */
   readonly charges: number;
 }
 
-/** Draws all lanes. Returns whether some entry is unfinished. */
+/** Draws all lanes. Returns whether any entry is unfinished. */
 export function drawTimelines(lanes: readonly Drawn[], cart: string, now = Date.now()): boolean {
   const own = recorder.entries.filter((entry) => entry.cart === cart);
   const layouts = lanes.map(({ lane }) =>
@@ -42,7 +42,7 @@ function draw({ list, charges }: Drawn, { rows }: Layout, axis: number): void {
     );
   if (items.length === 0) items.push(element('li', { class: 'none' }, ['Nothing was sent yet.']));
   const html = items.map((item) => item.outerHTML).join('');
-  // Draws only changes, because a screen reader would lose its place in the list.
+  // Redraws only after a change, because a screen reader would lose its place in the list.
   if (list.dataset['drawn'] === html) return;
   list.dataset['drawn'] = html;
   list.replaceChildren(...items);

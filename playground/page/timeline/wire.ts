@@ -1,4 +1,4 @@
-/** fetch for the lanes: names the lane to the server, and reports the end of each attempt to the timeline. */
+/** The fetch of each lane: tells the server which lane it is, and reports the end of each attempt to the timeline. */
 import type { LaneName } from '../shop.ts';
 import { type Entry, recorder } from './recorder.ts';
 
@@ -11,7 +11,7 @@ export const plainFetch: typeof fetch = (input, init) => {
   return send('plain fetch', input, init, (said) => recorder.end(id, said));
 };
 
-/** `subscribe` adds the attempts of oncefetch to the timeline. This adds the end of each one. */
+/** `subscribe` already adds the attempts of oncefetch to the timeline. This adds the end of each one. */
 export const onceFetch: typeof fetch = (input, init) => {
   const id = recorder.open('oncefetch', 'attempt').at(-1)?.id ?? '';
   return send('oncefetch', input, init, (said) => recorder.end(id, said));
@@ -22,7 +22,7 @@ async function send(lane: LaneName, input: RequestInfo | URL, init: RequestInit 
   headers.set('x-lane', lane);
   try {
     const response = await fetch(input, { ...init, headers });
-    // Reads to the last byte, because an answer may be cut off in the middle.
+    // Reads to the last byte, because an answer may be cut off halfway.
     void response
       .clone()
       .text()

@@ -1,4 +1,4 @@
-/** A checkout, with the banner of a payment that was interrupted when the app was killed. */
+/** A checkout with a banner for a payment that was interrupted because the app was killed. */
 import { resumeOne } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<Says, string>> = {
 
 const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`;
 
-/** Shows after a relaunch, too, because the store has the name and the total. */
+/** Also shown after a relaunch, because the name and the total are in the store. */
 function Unsure({ say }: { say: (says: Says) => void }) {
   const [last] = usePending<{ total: number }>(once, { prefix: ['pay'] });
   if (!last) return null;

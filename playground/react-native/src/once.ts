@@ -1,4 +1,4 @@
-/** The only client of the app. It gets the native modules of the app. */
+/** The app's only client. The app passes its native modules in. */
 import NetInfo from '@react-native-community/netinfo';
 import * as Crypto from 'expo-crypto';
 import kvStore from 'expo-sqlite/kv-store';
@@ -12,7 +12,7 @@ export const API = 'https://api.shop.example';
 export const once = createOnce({
   ...reactNative({ kvStore, NetInfo, AppState, randomUUID: Crypto.randomUUID }),
   namespace: () => session.userId,
-  // So that a payment that was interrupted when the app was killed can be sent again without its screen.
+  // So that a payment that was interrupted because the app was killed can be sent again without its screen.
   keep: { request: true },
   headers: () => ({ authorization: `Bearer ${session.token}` }),
 });

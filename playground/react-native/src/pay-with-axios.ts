@@ -4,7 +4,7 @@ import type { OnceRequestInit } from 'oncefetch';
 import { API, once } from './once';
 import { type Order, type View, viewOf } from './view';
 
-// `timeout` is 0 because oncefetch has its own timeout: that of axios would end the call between two attempts.
+// `timeout` is 0 because oncefetch has its own timeout; that of axios could end the call between two attempts.
 const http = axios.create({ baseURL: API, adapter: 'fetch', env: { fetch: once.fetch }, timeout: 0 });
 
 export async function payWithAxios(order: Order): Promise<View> {

@@ -1,10 +1,10 @@
-/** Fifty careful lines by hand: localStorage, a Web Lock, waits with jitter, and what a refusal proves. */
+/** Fifty careful lines written by hand: localStorage, a Web Lock, waits with jitter, and knowledge of what a refusal proves. */
 import { bodyOf, HEADERS, type Pay, sleep, URL_, type Word } from './lane.ts';
 
 interface Row {
   key: string;
   body: string;
-  /** An attempt may have had its effect. */
+  /** Whether an attempt may have had its effect. */
   ambiguous: boolean;
   at: number;
   done?: boolean;
@@ -38,7 +38,7 @@ async function payOnce(id: string, body: string): Promise<Word> {
   if (known?.done) return 'done';
   if (known && Date.now() - known.at > WINDOW_MS) return 'unknown';
   const row: Row = known ?? { key: crypto.randomUUID(), body, ambiguous: false, at: Date.now() };
-  // An unsure one goes on as it was.
+  // A payment that may have been made is sent again with its first body.
   if (!row.ambiguous) row.body = body;
   save(id, row);
   const until = Date.now() + TOTAL_MS;
@@ -68,7 +68,7 @@ async function payOnce(id: string, body: string): Promise<Word> {
       continue;
     }
     if (status >= 500 || status === 408) continue;
-    // A refusal by the key layer, or of the card, proves that nothing happened. Anything else keeps the key.
+    // A refusal by the key layer, or of the card, proves that nothing happened. After anything else the key is kept.
     if (status === 402 || response.headers.get('idempotent-replayed') === 'true') {
       save(id, undefined);
       return 'none';

@@ -13,7 +13,7 @@ export const keyInAMap: Pay = async (order) => {
       if (response.ok) return 'done';
       if (response.status < 500 && response.status !== 409) return 'none';
     } catch {
-      // The next attempt has the same key.
+      // Nothing to do: the next attempt uses the same key.
     }
   }
   return 'none';

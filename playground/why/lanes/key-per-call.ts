@@ -1,10 +1,10 @@
-/** A key made anew for each call, and kept over its retries: what stripe-node does, and axios-retry with a key in the headers. */
+/** A new key for each call, kept across its retries: what stripe-node does, and axios-retry with a key in the headers. */
 import axios, { AxiosError } from 'axios';
 import { bodyOf, HEADERS, type Pay, sleep, URL_ } from './lane.ts';
 
 const RETRIES = 2;
 
-/** No answer, a conflict, or a fault of the server. */
+/** No answer, a conflict, or a server error. */
 const isRetryable = (error: unknown): boolean => {
   const status = error instanceof AxiosError ? error.response?.status : 0;
   return status === undefined || status === 409 || status >= 500;

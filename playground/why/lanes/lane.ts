@@ -3,9 +3,9 @@
 /** One press of Pay, as the form sends it. */
 export interface Order {
   readonly user: string;
-  /** What the customer pays for: the name in the app. */
+  /** What the customer pays for, as the app names it. */
   readonly name: string;
-  /** The name in the ledger. */
+  /** The cart, as the ledger names it. */
   readonly cart: string;
   readonly amount: number;
   readonly card: string;

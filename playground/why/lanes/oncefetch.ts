@@ -1,4 +1,7 @@
-/** oncefetch: a name for what the customer means, and the outcome's word. `derived`: the one option that outlives cleared storage. */
+/**
+ * oncefetch: a name for what the customer means, and the word of the outcome. `derived` is the one option that helps
+ * after the storage was cleared.
+ */
 import { createOnce, derived, hooks, isOnceError, outcomeOf } from 'oncefetch';
 import { bodyOf, HEADERS, type Pay, URL_ } from './lane.ts';
 

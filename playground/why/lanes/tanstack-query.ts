@@ -1,4 +1,4 @@
-/** TanStack Query's mutation with `retry`; its key is made at the press, and is the same over the retries. */
+/** A mutation of TanStack Query with `retry`. Its key is made when the customer presses, and stays the same across retries. */
 import { MutationObserver, QueryClient } from '@tanstack/query-core';
 import { bodyOf, HEADERS, type Order, type Pay, URL_ } from './lane.ts';
 

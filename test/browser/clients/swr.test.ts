@@ -1,4 +1,7 @@
-/** Goal: SWR's mutation, as in docs/clients.md, charges once if pressed twice and if its answer is lost. Method: real React and a server with faults. */
+/**
+ * Goal: a payment through SWR's mutation, set up as in docs/clients.md, charges once if it is pressed twice or its
+ * answer is lost. Method: real React and a server with faults.
+ */
 import { createOnce, outcomeOf } from 'oncefetch';
 import { idempotentServer } from 'oncefetch/testing';
 import { act, createElement as h } from 'react';
@@ -33,7 +36,7 @@ test.each([
     const press = (): void =>
       void ends.push(
         trigger({ cart, card }).then(
-          // If a later press overtakes a press that is refused, SWR resolves the earlier one with nothing.
+          // If a later press overtakes a press that is refused, SWR resolves the earlier one with `undefined`.
           (paid: { id: string } | undefined) => paid?.id ?? 'overtaken',
           (error: unknown) => outcomeOf(error)?.effect,
         ),

@@ -1,6 +1,6 @@
 /**
- * Goal: a fault that the panel plays is one that the network could cause, hits what its label says, and ends when it is turned
- * off. Method: a real server counts the requests.
+ * Goal: each fault that the panel plays could also come from a real network, affects what its label says, and ends when
+ * it is turned off. Method: a real server counts the requests.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
@@ -21,7 +21,7 @@ describe('the fault', () => {
     expect(outcomeOf(await once.fetch(shop.url, order('pay', 2)))).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('"Be offline": nothing is sent until it is turned off, then the call goes on by itself', async () => {
+  test('"Be offline": nothing is sent until it is turned off, then the call continues by itself', async () => {
     const { shop, once, eyes } = watched({ limits: { offlineWaitMs: 20_000 } });
     eyes.tick('Be offline');
     const paid = once.fetch(shop.url, order('pay', 1));
@@ -60,7 +60,7 @@ describe('the fault', () => {
     expect(outcomeOf(await once.fetch(shop.url, order('pay', 1)))).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('hits a client that was extended from this one, also later, and no other client', async () => {
+  test('affects clients that are extended from this one, even later, and no other client', async () => {
     const { shop, once, eyes } = watched({ limits: { attempts: 1, offlineWaitMs: 0 } });
     const extended = extend(once, { limits: { attempts: 1, offlineWaitMs: 0 } });
     const other = createOnce({ ...SOON, namespace: `${shop.namespace} other` });
@@ -73,7 +73,7 @@ describe('the fault', () => {
   });
 });
 
-describe('the tap of the panel', () => {
+describe('the hook that the panel puts into the transport', () => {
   test('restores the client when the panel is closed', () => {
     const once = createOnce({ ...SOON, namespace: new Shop().namespace });
     const client = once['~oncefetch']() as { transport: { send: unknown }; platform: { connectivity: unknown }; listeners: Set<unknown> };
@@ -89,7 +89,7 @@ describe('the tap of the panel', () => {
     expect(document.querySelector('oncefetch-devtools')).toBeNull();
   });
 
-  test('passes requests on if somebody wraps the transport later and the panel is closed', async () => {
+  test('passes requests through if somebody wraps the transport later and the panel is closed', async () => {
     const { shop, once, close } = watched();
     const { transport } = once['~oncefetch']() as { transport: { send(url: string, init: RequestInit): Promise<Response> } };
     const { send } = transport;
@@ -100,7 +100,7 @@ describe('the tap of the panel', () => {
     expect(wrapped).toHaveBeenCalledTimes(1);
   });
 
-  test('works although a listener of the app throws', async () => {
+  test('works even if a listener of the app throws', async () => {
     const { subscribe } = await import('../../../src/entries/index.js');
     const reported = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { shop, once, eyes } = watched();

@@ -1,6 +1,6 @@
 /**
- * Goal: everybody can use the panel, on any page: by keyboard alone, with a screen reader, under a strict content security policy.
- * Method: axe on each state, keys as the browser sends them, a page whose policy forbids inline styles.
+ * Goal: everybody can use the panel, on any page: by keyboard alone, with a screen reader, under a strict content
+ * security policy. Method: axe in each state, real key presses, and a page whose policy forbids inline styles.
  */
 import axe from 'axe-core';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ async function noViolations(host: Element): Promise<void> {
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)).toEqual([]);
 }
 
-/** Gives the panel the colours of a system with this colour scheme. */
+/** Shows the panel as on a system with this colour scheme. */
 function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
   const rules = [...(root.adoptedStyleSheets[0]?.cssRules ?? [])].filter((rule) => rule instanceof CSSMediaRule);
   const dark = rules.find(({ media }) => media.mediaText.includes('prefers-color-scheme')) as CSSMediaRule;
@@ -55,7 +55,7 @@ describe('by keyboard', () => {
     expect(opener.getAttribute('aria-expanded')).toBe('false');
     await expect.poll(() => opener.textContent).toBe('oncefetch');
     opener.focus();
-    opener.click(); // what Enter and Space do
+    opener.click(); // Enter and Space cause this click
     await expect.poll(() => eyes.rows).toEqual(['pay / 3: done', 'pay / 2: done', 'pay / 1: done']);
     eyes.all('[role=option]')[0]?.focus();
     const at = () => (eyes.root.activeElement as HTMLElement | null)?.querySelector('.name')?.textContent;
@@ -92,7 +92,7 @@ describe('by keyboard', () => {
     expect(eyes.all('[role=status]')[0]?.textContent).toBe('Settled: done.');
   });
 
-  test('typing finds operations by name and by the start of a key', async () => {
+  test('typing filters operations by name and by the start of a key', async () => {
     const { shop, once, eyes } = watched();
     for (const name of ['pay', 'vote']) await once.fetch(shop.url, order(name, 1));
     await eyes.until('vote / 1done');
@@ -133,7 +133,7 @@ describe('a page', () => {
     expect(broken).toEqual([]);
   });
 
-  test('with global styles does not change the panel', async () => {
+  test('with global styles does not affect the panel', async () => {
     const style = document.createElement('style');
     style.textContent = 'button { display: none !important } * { font-size: 40px }';
     document.head.append(style);

@@ -1,7 +1,7 @@
 /**
- * Goal: the panel of one tab shows each step of other tabs and workers that have a panel too, with reasons, and ignores messages that
- * are no such step. Method: frames and workers with their own package and panel, over one IndexedDB, and messages forged
- * on the channel of the panels.
+ * Goal: the panel of one tab shows every step of other tabs and workers that also have a panel, with the reasons, and
+ * ignores messages that are not such steps. Method: frames and workers with their own package and panel over one
+ * IndexedDB, and forged messages on the channel of the panels.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryStore, refresh } from '../../../src/entries/index.js';
@@ -38,7 +38,7 @@ const REALMS = [
 ] as const;
 
 describe.each(REALMS)('%s', (where, openRealm) => {
-  test('loses an answer: the timeline has each attempt, why it was read so, the wait and the end', async () => {
+  test('loses an answer: the timeline has each attempt, why its answer was read that way, the wait and the end', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await panelIn(realm, shop);
@@ -66,7 +66,7 @@ describe.each(REALMS)('%s', (where, openRealm) => {
     expect(eyes.detail).toContain(`${where} Attempt 1: 201 after`);
   });
 
-  test('closes its panel: it sends no steps any more', async () => {
+  test('closes its panel: it no longer sends steps', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await panelIn(realm, shop);
@@ -106,13 +106,13 @@ describe('two tabs with one operation', () => {
     await eyes.until('pay / 1in another tab');
     await eyes.until('Attempt 1 left.');
     const here = once.fetch(shop.url, order('pay', 1)).catch((error: unknown) => error);
-    await eyes.until('waits for another tab, worker or process that is at it');
+    await eyes.until('waits for another tab, worker or process that is working on it');
     await shop.release();
     expect(await there).toBe('done');
     await here;
     await eyes.until('Read as fresh');
     await expect.poll(() => eyes.all('.step')).toHaveLength(3);
-    // The end of the call here is no step, because it only returned the answer that the other tab had stored.
+    // The end of the call in this tab is no step, because the call only returned the answer that the other tab had stored.
     expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
     await shop.oneEffect();
   });
@@ -129,7 +129,7 @@ describe('the steps of a tab reach', () => {
     for (const panel of [other, own]) expect(panel.eyes.rows).toEqual([]);
   });
 
-  test('the panel of a user who logs in again, and nobody else meanwhile', async () => {
+  test("the panel of a user who logs in again, and no other user's panel in between", async () => {
     const shop = new Shop();
     let user = shop.namespace;
     const once = createOnce({ ...SOON, namespace: () => user });
@@ -147,7 +147,7 @@ describe('the steps of a tab reach', () => {
     await expect.poll(() => eyes.rows).toEqual(['pay / 1: done']);
   });
 
-  test('another client of the same page over the same records', async () => {
+  test('another client of the same page that uses the same records', async () => {
     const { shop, once, eyes } = watched();
     panelOf(createOnce({ ...SOON, namespace: shop.namespace }), { label: 'other' });
     await once.fetch(shop.url, order('pay', 1));
@@ -168,7 +168,7 @@ describe('a message on the channel of the panels', () => {
     const heard: Record<string, unknown>[] = [];
     channel.onmessage = ({ data }) => void heard.push(data as Record<string, unknown>);
     await payIn(realm, seen.shop);
-    // The end and the reading of the answer may come in messages of their own, in either order.
+    // The end and the reading of the answer may arrive in two messages, in either order.
     await seen.eyes.until(/ done\. It took effect/);
     await seen.eyes.until('Read as fresh');
     const mine = heard.filter(({ steps }) => Array.isArray(steps) && steps.length > 0) as { steps: Record<string, unknown>[]; realm: string }[];
@@ -183,18 +183,18 @@ describe('a message on the channel of the panels', () => {
     };
   };
 
-  test('has no body, no header, no address and no namespace', async () => {
+  test('contains no body, no header, no address and no namespace', async () => {
     const { heard, shop, channel } = await overheard();
     const all = JSON.stringify(heard);
     for (const secret of [shop.namespace, shop.url, new URL(shop.url).pathname, 'cart', 'content-type']) expect(all).not.toContain(secret);
     channel.close();
   });
 
-  test('that is malformed is ignored, and the panel goes on', async () => {
+  test('that is malformed is ignored, and the panel keeps working', async () => {
     const { eyes, channel, message, attempt, end, once, shop } = await overheard();
     const before = eyes.all('.step').length;
     let last = 900;
-    /** A step like a real one, except for the fields of `wrong`. */
+    /** A copy of a real step with the fields of `wrong` in place of its own. */
     const like = (step: object | undefined, wrong: object = {}) => ({ ...step, id: `${message.realm} ${++last}`, ...wrong });
     const outcome = (end as { outcome: object }).outcome;
     const evidence = (attempt as { evidence: object }).evidence;
@@ -238,7 +238,7 @@ describe('a message on the channel of the panels', () => {
     channel.close();
   });
 
-  test('cannot come without BroadcastChannel: the panel shows its own steps', async () => {
+  test('cannot arrive without BroadcastChannel: the panel shows only its own steps', async () => {
     vi.stubGlobal('BroadcastChannel', undefined);
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, order('pay', 1));

@@ -1,6 +1,7 @@
 /**
- * Goal: the panel shows the truth about each operation, also with a thousand of them, does what its buttons say, and leaves nothing behind.
- * Method: a real page, real requests to a real server that loses answers, and the panel used through its buttons and boxes.
+ * Goal: the panel shows the truth about each operation, even among a thousand, does what its buttons say, and leaves
+ * nothing behind. Method: a real page, real requests to a real server that loses answers, and the panel used through
+ * its buttons and boxes.
  */
 import { describe, expect, test } from 'vitest';
 import { clear, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
@@ -91,7 +92,7 @@ describe('an unsettled operation', () => {
     expect(await pending(once)).toEqual([]);
   });
 
-  test('from an earlier page: the panel says that it did not see the attempts', async () => {
+  test('of an earlier page: the panel says that it did not see the attempts', async () => {
     const { shop, once, close } = watched();
     await lose(shop, once, 'pay', 'a');
     close();
@@ -117,9 +118,9 @@ describe('other ends and states', () => {
     const paid = once.fetch(shop.url, order('pay', 1));
     await eyes.until('pay / 1waiting');
     await eyes.until(/Read as in progress: The server is at work on this key\./);
-    expect(eyes.detail).toMatch(/It waits because the server is at work on it, and goes on at \S+, in [\d.]+ m?s\./);
+    expect(eyes.detail).toMatch(/It waits because the server is still working on it, and goes on at \S+, in [\d.]+ m?s\./);
     expect(eyes.button('Resume').disabled).toBe(true);
-    expect(eyes.detail).toContain('A call is at it now.');
+    expect(eyes.detail).toContain('A call is working on it now.');
     await paid;
     await eyes.until('pay / 1done');
   });
@@ -131,10 +132,10 @@ describe('other ends and states', () => {
     await expect.poll(() => eyes.rows.sort()).toEqual(['mail / 7: done', 'without a name: done']);
     eyes.choose('without a name');
     expect(eyes.button('Forget').disabled).toBe(true);
-    expect(eyes.detail).toContain('It has no name, by which these functions find it.');
+    expect(eyes.detail).toContain('It has no name, and these functions find operations by their names.');
   });
 
-  test('the client gets each answer unread, and retries after an error of fetch', async () => {
+  test('with the panel open, the client still gets each answer unread, and retries after an error of fetch', async () => {
     const trouble = new TypeError('the cable');
     let calls = 0;
     const { once, eyes } = watched({
@@ -150,7 +151,7 @@ describe('other ends and states', () => {
 });
 
 describe('the report', () => {
-  test('has what helps, and no name, key, body, header or address', async () => {
+  test('contains what helps, and no name, key, body, header or address', async () => {
     const { shop, once, eyes } = watched({ use: [requests()] });
     const init = { method: 'POST', headers: { authorization: 'Bearer s3cret' }, body: '{"card":"4242"}' };
     await shop.meets('lose-response');
@@ -182,14 +183,14 @@ describe('the report', () => {
 });
 
 describe('a thousand operations', () => {
-  test('are a short list that says how many there are, and each can be found', async () => {
+  test('are a short list that says how many there are, and the search finds each of them', async () => {
     const { once, eyes } = watched({ store: memoryStore(), fetch: async () => Response.json({}) });
     for (let n = 0; n < 1000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
     await eyes.until('Settled, the latest 100 of 1000');
     expect(eyes.all('[role=option]')).toHaveLength(100);
     eyes.choose('pay / 999');
     expect(eyes.detail).toContain('pay / 999');
-    // The panel keeps steps only of the latest operations. The others still have their records.
+    // The panel keeps steps only of the latest operations. For the others it still has the records.
     const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
     box.value = 'pay / 17';
     box.dispatchEvent(new InputEvent('input', { bubbles: true }));

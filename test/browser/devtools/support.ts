@@ -7,7 +7,7 @@ import { Shop } from '../support/shop.js';
 
 export const order = (...name: (string | number)[]) => ({ method: 'POST', body: '{"cart":1}', once: name }) as const;
 
-/** A panel in the page, read and used as by a developer. */
+/** A panel in the page, read and used as a developer would. */
 export class Eyes {
   readonly host: HTMLElement;
 

@@ -1,6 +1,6 @@
 /**
- * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and each panel shows
- * one client. Method: frames and workers with their own package, over one IndexedDB.
+ * Goal: the panel shows as much of other tabs and workers as their records tell, nothing of another user, and only the
+ * client that it belongs to. Method: frames and workers with their own package, over one IndexedDB.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
@@ -34,7 +34,7 @@ describe.each([
     await shop.hold();
     const paid = payIn(realm, shop);
     await eyes.until('pay / 1in another tab');
-    expect(eyes.detail).toContain('Another tab, worker or process is at it.');
+    expect(eyes.detail).toContain('Another tab, worker or process is working on it.');
     expect(eyes.detail).toContain('attempts that were made there are not stored');
     expect(eyes.button('Settle as none').disabled).toBe(true);
     await shop.release();
@@ -44,7 +44,7 @@ describe.each([
     expect(eyes.detail).toContain('It took effect now.');
   });
 
-  test('dies in the middle: the operation becomes unsettled, and the panel says what a resume does', async () => {
+  test('dies in the middle: the operation becomes unsettled, and the panel says what resuming would do', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await shop.hold();
@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-test('the panel can be mounted in another document, and has its styles there', async ({ shop }) => {
+test('the panel can be mounted in another document, and brings its styles along', async ({ shop }) => {
   const here = createOnce({ ...SOON, namespace: shop.namespace });
   const frame = await openFrame();
   const there = createOnce({ ...SOON, namespace: shop.namespace });
@@ -112,7 +112,7 @@ describe('clients', () => {
     const second = panelOf(b, { label: 'votes' });
     await a.fetch(shop.url, order('pay', 1));
     await b.fetch(shop.url, order('vote', 1));
-    // The panel draws after the call has told its caller.
+    // The panel is drawn after the call has resolved.
     await expect.poll(() => [first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']);
     const places = [first, second].map(({ eyes }) => eyes.all('.toggle')[0]?.getBoundingClientRect().top);
     expect(places[0]).not.toBe(places[1]);
@@ -132,7 +132,7 @@ describe('clients', () => {
     expect(eyes.host.isConnected).toBe(true);
   });
 
-  test('a closed client: the panel says so', async () => {
+  test('a closed client: the panel says that it is closed', async () => {
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, order('pay', 1));
     await eyes.until('pay / 1done');
@@ -140,7 +140,7 @@ describe('clients', () => {
     await eyes.until(/[Tt]he client is closed/);
   });
 
-  test('calls of an extended client are in the panel, with their attempts', async () => {
+  test('calls of an extended client appear in the panel, with their attempts', async () => {
     const { shop, once, eyes } = watched();
     const patient = extend(once, { limits: { totalMs: 30_000 } });
     await patient.fetch(shop.url, order('pay', 1));
@@ -149,7 +149,7 @@ describe('clients', () => {
   });
 });
 
-describe('devtools refuses at once', () => {
+describe('devtools throws at once', () => {
   const once = createOnce({ namespace: 'nobody' });
   test.each([
     [() => devtools({} as never), 'once: devtools takes a client from createOnce, got object'],

@@ -1,6 +1,6 @@
 /**
- * Goal: an abort means the same in every browser, although WebKit drops its reason. Method: compares the reason by identity; plain
- * fetch shows what each browser does.
+ * Goal: an abort means the same in every browser, although WebKit drops its reason. Method: compares the reason by
+ * identity, and shows with plain fetch what each browser does by itself.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -39,7 +39,7 @@ function custom(reason: unknown) {
 }
 
 describe('plain fetch, aborted in flight', () => {
-  test.each(SIGNALS)('by %s: rejects with the reason, but in WebKit with an AbortError of its own', async (_, make) => {
+  test.each(SIGNALS)('by %s: rejects with the reason, except in WebKit, which rejects with its own AbortError', async (_, make) => {
     const shop = new Shop();
     await shop.hold();
     const { signal, abort } = make();
@@ -76,7 +76,7 @@ describe.each([
 });
 
 describe('an abort', () => {
-  test('in flight leaves the operation unsettled, in its state and in pending(); the next call goes on with its key', async ({ shop, once }) => {
+  test('in flight leaves the operation unsettled, in its state and in pending(); the next call continues with its key', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -101,7 +101,7 @@ describe('an abort', () => {
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('by one of two calls that share a request: the other call gets the answer', async ({ shop, once }) => {
+  test('by one of two calls that share a request: the other call still gets the answer', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -114,7 +114,7 @@ describe('an abort', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('by the timeout of an attempt: the next attempt finds the effect of the first', async ({ shop }) => {
+  test("by the timeout of an attempt: the next attempt learns of the first one's effect", async ({ shop }) => {
     await shop.meets('hang-after-commit');
     const once = createOnce({ ...SOON, limits: { attemptMs: 500, totalMs: 20_000 }, namespace: shop.namespace });
     const answer = await once.fetch(shop.url, { ...ORDER, once: ['pay', 1] });

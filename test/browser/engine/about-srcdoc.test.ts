@@ -1,6 +1,6 @@
 /**
- * Goal: a page at about:srcdoc or about:blank, such as a frame or a popup that a script has written, has the origin of the page that made
- * it, and works as that page does. Method: frames that load nothing but the package.
+ * Goal: a page at about:srcdoc or about:blank, such as a frame or popup written by a script, has the origin of the page
+ * that made it, and oncefetch works in it as in that page. Method: frames that load nothing but the package.
  */
 import { afterEach, expect } from 'vitest';
 import type * as Lib from '../realm/lib.js';
@@ -31,7 +31,7 @@ async function written(at: 'about:srcdoc' | 'about:blank'): Promise<Inside> {
 const client = ({ oncefetch }: Inside, { namespace }: Shop) => oncefetch.createOnce({ ...oncefetch.SOON, namespace });
 
 test.for(['about:srcdoc', 'about:blank'] as const)(
-  'at %s a POST without a name has a key, and one effect although its answer is lost',
+  'at %s a POST without a name gets a key, and has one effect although its answer is lost',
   async (at, { shop }) => {
     const inside = await written(at);
     await shop.meets('lose-response');

@@ -1,4 +1,7 @@
-/** Goal: only answers of the shop count as answers, and other origins work as far as CORS allows. Method: real redirects, pages, streams and preflights. */
+/**
+ * Goal: only answers of the shop count as answers, and other origins work as far as CORS permits. Method: real
+ * redirects, pages, streams and preflights.
+ */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { createOnce as createBare, pending, subscribe, unnamed } from '../../../src/entries/index.js';
@@ -12,7 +15,7 @@ const caught = (work: Promise<unknown>) =>
     (error) => error,
   );
 
-describe('not a verdict (A17)', () => {
+describe('an answer that proves nothing (A17)', () => {
   test('a login page behind a redirect, although its status is 200', async ({ shop, once }) => {
     const error = await caught(once.fetch(shop.at('moved'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 1 } });
@@ -20,7 +23,7 @@ describe('not a verdict (A17)', () => {
     expect(await pending(once)).toHaveLength(1);
   });
 
-  test('a redirect that was not followed, of which a browser shows nothing', async ({ shop }) => {
+  test('a redirect that was not followed, about which a browser reveals nothing', async ({ shop }) => {
     const told = await client(shop).fetch(shop.at('moved'), { ...ORDER, redirect: 'manual' });
     expect([told.type, told.status]).toEqual(['opaqueredirect', 0]);
     expect(outcomeOf(told)).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
@@ -31,7 +34,7 @@ describe('not a verdict (A17)', () => {
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict' } });
   });
 
-  test('a call in mode no-cors, whose answer would be hidden, is refused before anything is stored or sent', async ({ shop, once }) => {
+  test('a call in mode no-cors, whose answer would be hidden, is rejected before anything is stored or sent', async ({ shop, once }) => {
     expect(await caught(once.fetch(shop.url, { ...ORDER, mode: 'no-cors' }))).toBeInstanceOf(TypeError);
     expect(await pending(once)).toEqual([]);
     expect((await shop.ledger()).arrivals).toEqual([]);
@@ -54,7 +57,7 @@ describe('an answer that is still arriving (A39)', () => {
     expect(outcomeOf(answer)).toMatchObject({ effect: 'done' });
   });
 
-  test('and breaks off is no answer: the next attempt gets the whole answer', async ({ shop }) => {
+  test('and breaks off does not count: the next attempt gets the whole answer', async ({ shop }) => {
     await shop.meets('truncate');
     const answer = await client(shop).fetch(shop.url, ORDER);
     expect(await answer.json()).toEqual({ charge: 1 });
@@ -74,7 +77,7 @@ describe('another origin', () => {
     return { once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
   };
 
-  test('that allows the key and exposes its headers works as the own origin', async ({ shop }) => {
+  test("that allows the key and exposes its headers works like the page's own origin", async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'open'), ORDER);
@@ -83,19 +86,19 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('whose preflight refuses the key never gets the request, which looks like a lost request (A55)', async ({ shop }) => {
+  test('whose preflight refuses the key never gets the request, and the client sees only what looks like a lost answer (A55)', async ({ shop }) => {
     const { once, codes } = listening(shop);
     const error = await caught(once.fetch(await abroad(shop, 'closed'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 5 } });
     expect(error.cause).toBeInstanceOf(TypeError);
-    // WebKitGTK sometimes sends the request nevertheless.
+    // WebKitGTK sometimes sends the request anyway.
     const { arrivals } = await shop.ledger();
     if (server.browser === 'webkit') expect(new Set(arrivals.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
     else expect(arrivals).toEqual([]);
     expect(codes()).toEqual(['preflight-suspected']);
   });
 
-  test('that hides its headers makes a replay look fresh: done, but not certain', async ({ shop }) => {
+  test('that hides its headers makes a replay look like a fresh answer: done, but not certain', async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'hiding'), ORDER);
@@ -105,8 +108,8 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('gets no key for a call without a name, and so no preflight', async ({ shop }) => {
-    // Without the header `x-send` of other tests, which would cause a preflight.
+  test('gets no key for a call without a name, and therefore no preflight', async ({ shop }) => {
+    // This client does not add the header `x-send` that other tests use, because it would cause a preflight.
     const bare = createBare({ use: [unnamed()], namespace: shop.namespace });
     expect((await bare.fetch(await abroad(shop, 'simple'), { method: 'POST', body: 'x' })).status).toBe(201);
     const { arrivals } = await shop.ledger();

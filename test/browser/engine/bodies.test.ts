@@ -1,6 +1,6 @@
 /**
- * Goal: a body of any kind goes out with the same bytes on each attempt, and has the same fingerprint as in Node
- * (`test/engine/body-cases.test.ts` has the same table). Method: a real server digests what arrives.
+ * Goal: a body of any kind is sent with the same bytes on every attempt, and has the same fingerprint as in Node
+ * (`test/engine/body-cases.test.ts` has the same table). Method: a real server computes a digest of what arrives.
  */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -10,10 +10,10 @@ import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
 import { type Arrival, client, Shop, sends, test } from '../support/shop.js';
 
 const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
-/** The content type without the boundary of a form, which differs from request to request. */
+/** The content type without the boundary of a form, which is different in every request. */
 const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
 
-describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
+describe('a body is sent with the same bytes twice, and has the same fingerprint as in Node', () => {
   test.for(bodyCases)('$kind', async ({ make, bytes }, { shop }) => {
     await shop.meets('unavailable-after-commit');
     const once = client(shop);
@@ -39,7 +39,7 @@ describe('a body goes out with the same bytes twice, and has the fingerprint of 
   });
 });
 
-/** The length of a body without the boundaries of a form: Firefox makes them in several lengths. */
+/** The length of a body without the boundaries of a form: Firefox generates boundaries of different lengths. */
 const bytesOf = (arrival: Arrival | undefined, body: BodyInit): number => {
   const boundary = /boundary=(.*)/.exec(arrival?.headers['content-type'] ?? '')?.[1] ?? '';
   const boundaries = body instanceof FormData ? [...body].length + 1 : 0;
@@ -52,7 +52,7 @@ describe('plain fetch', () => {
     return (await shop.ledger()).arrivals[0];
   };
 
-  test('sends a form with another boundary each time; this is why oncefetch turns it into bytes once', async ({ shop }) => {
+  test('sends a form with a different boundary each time, which is why oncefetch turns it into bytes once', async ({ shop }) => {
     const form = new FormData();
     form.append('a', '1');
     await plainly(shop, form);
@@ -72,7 +72,7 @@ describe('plain fetch', () => {
     }
   });
 
-  test('sends a stream in no browser over HTTP/1.1: Firefox sends its name as text, the others refuse', async () => {
+  test('cannot send a stream over HTTP/1.1 in any browser: Firefox sends the text "[object ReadableStream]", the others refuse', async () => {
     const { kind, make } = bodyCases.find((one) => one.kind === 'a stream') ?? expect.unreachable();
     const plain = await plainly(new Shop(), make());
     expect([kind, plain?.bytes]).toEqual([kind, server.browser === 'firefox' ? '[object ReadableStream]'.length : undefined]);
@@ -91,7 +91,7 @@ describe('a Request', () => {
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  test('made of a form with files is sent, except in WebKit, which cannot read it: there the call is refused and nothing is sent', async ({ shop }) => {
+  test('made from a form with files is sent, except in WebKit, which cannot read it: there the call is rejected and nothing is sent', async ({ shop }) => {
     const { make } = bodyCases.find(({ kind }) => kind === 'a FormData with files') ?? expect.unreachable();
     const once = client(shop);
     const told = await once.fetch(new Request(shop.url, { method: 'POST', body: make() }), { once: ['pay', 1] }).catch((error: unknown) => error);
@@ -103,7 +103,7 @@ describe('a Request', () => {
 });
 
 describe('a large body', () => {
-  test('as a File of 5 MB goes out twice with the same bytes', async ({ shop }) => {
+  test('given as a File of 5 MB is sent twice with the same bytes', async ({ shop }) => {
     await shop.meets('unavailable-after-commit');
     const part = crypto.getRandomValues(new Uint8Array(65_536));
     const file = new File(
@@ -118,7 +118,7 @@ describe('a large body', () => {
     expect(sends(arrivals)).toHaveLength(2);
   });
 
-  test('as a stream beyond the limit is refused, and nothing is sent', async ({ shop }) => {
+  test('given as a stream beyond the limit is rejected, and nothing is sent', async ({ shop }) => {
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) });
     const error = await client(shop)
       .fetch(shop.url, { method: 'POST', body, once: ['upload', 1] })

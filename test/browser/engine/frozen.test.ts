@@ -1,7 +1,8 @@
 /**
- * Goal: a page that is frozen or in the back-forward cache ignores messages of other tabs. Otherwise it would begin a read of the store that
- * it cannot end, and writes of other tabs would wait for it. When the page resumes, it reads the store. Method: the browser's own events,
- * in a frame with a screen and a channel of its own, which gets each message after the package does.
+ * Goal: a page that is frozen or in the back-forward cache ignores messages of other tabs. Otherwise it would begin to
+ * read the store and be unable to finish, and writes of other tabs would wait for it. When the page resumes, it reads
+ * the store. Method: the browser's own events, in a frame with its own screen and a channel that gets each message
+ * after the package does.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { closeRealms, openFrame } from '../support/realms.js';
@@ -13,7 +14,7 @@ describe.each([
   ['freeze', 'resume', 'document'],
   ['pagehide', 'pageshow', 'window'],
 ] as const)('from %s to %s', (stops, goesOn, where) => {
-  test('a screen does not read the store when another tab sends a message; afterwards it reads at once', async ({ shop }) => {
+  test('a screen ignores messages of other tabs; afterwards it reads the store at once', async ({ shop }) => {
     const frame = await openFrame();
     const heard = await frame.run(
       async (lib, namespace, stops, goesOn, where) => {
@@ -32,7 +33,7 @@ describe.each([
           globalThis[where].dispatchEvent(new Event(type));
           return looks;
         };
-        // This channel was opened after the package's own, so it gets each message later.
+        // This channel was opened after the package's own, so it receives each message later than the package.
         const heard = [await tell(), happens(stops), await tell(), happens(goesOn)];
         mine.close();
         theirs.close();

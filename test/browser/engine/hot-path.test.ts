@@ -1,4 +1,4 @@
-/** Goal: a call costs a page no more calls of the platform than listed here. Method: a log of the calls of real IndexedDB and Web Locks. */
+/** Goal: a call makes no more calls to the platform than this file lists. Method: logs the calls to the real IndexedDB and Web Locks. */
 import { afterEach, expect, test } from 'vitest';
 import { close, createOnce, unnamed } from '../../../src/entries/index.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
@@ -9,7 +9,7 @@ afterEach(() => {
   for (const restore of undo.splice(0).reverse()) restore();
 });
 
-/** Logs the calls of a method, each as the text that `says` gives. */
+/** Logs each call of a method, as the text that `says` returns for it. */
 function note(steps: string[], type: { readonly prototype: unknown }, name: string, says: (args: readonly unknown[]) => string): void {
   const restore = replaceMethod(
     type as Parameters<typeof replaceMethod>[0],
@@ -23,7 +23,7 @@ function note(steps: string[], type: { readonly prototype: unknown }, name: stri
   undo.push(restore);
 }
 
-/** The platform calls of a second call, after the store is open and the client has swept. */
+/** The platform calls of the client's second call, when the store is already open and has been swept. */
 async function stepsOf(
   namespace: string,
   call: (once: ReturnType<typeof createOnce>, url: string, n: number) => Promise<Response>,
@@ -51,7 +51,7 @@ async function stepsOf(
   return steps;
 }
 
-test('a named call takes one lock, commits once before the first byte, strictly, and once, relaxed, before the answer', async () => {
+test('a named call takes one lock and commits twice: strictly before the first byte, relaxed before the answer', async () => {
   const steps = await stepsOf('ann', (once, url, n) => once.fetch(url, { method: 'POST', body: '{}', once: ['pay', n] }));
   expect(steps).toEqual(['lock', 'readwrite strict', 'get', 'put', 'first byte', 'readwrite relaxed', 'get', 'put']);
 });

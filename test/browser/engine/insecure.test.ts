@@ -1,6 +1,6 @@
 /**
- * Goal: on an origin that is not secure, without Web Crypto and Web Locks, a page finds the same records, and two tabs still
- * make one effect. Method: removes both in real frames; `test/e2e/` has a real insecure origin.
+ * Goal: on an insecure origin, without Web Crypto and Web Locks, a page finds the same records, and two tabs still have
+ * only one effect. Method: removes both in real frames; `test/e2e/` has a real insecure origin.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
@@ -51,7 +51,7 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
   );
 
 describe('an origin without Web Crypto and Web Locks', () => {
-  test('refuses a call at once if the client has no insecureOrigins(), and sends nothing', async ({ shop }) => {
+  test('rejects a call at once if the client has no insecureOrigins(), and sends nothing', async ({ shop }) => {
     const told = await pay(await insecure(), shop, 'indexeddb', false);
     expect(told).toMatchObject({ code: expect.stringContaining('insecureOrigins()'), outcome: undefined });
     expect((await shop.ledger()).arrivals).toHaveLength(0);
@@ -70,17 +70,17 @@ describe('an origin without Web Crypto and Web Locks', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test.each(['indexeddb', 'localstorage'] as const)('makes one effect of two tabs that pay at once, over %s (A22)', async (kind) => {
+  test.each(['indexeddb', 'localstorage'] as const)('makes one effect when two tabs pay at once, over %s (A22)', async (kind) => {
     const shop = new Shop();
     const frames = await Promise.all([insecure(), insecure()]);
     const told = await Promise.all(frames.map((frame) => pay(frame, shop, kind)));
-    // One of the two may end as unknown, but none as "none".
+    // One of the two calls may end as unknown, but neither as none.
     expect(told.map(({ outcome }) => outcome?.effect)).not.toContain('none');
     expect(told.map(({ outcome }) => outcome?.effect)).toContain('done');
     await shop.oneEffect();
   });
 
-  test('makes one effect in each of ten races of two tabs over localStorage', async () => {
+  test('makes one effect in each of ten races between two tabs over localStorage', async () => {
     const frames = await Promise.all([insecure(), insecure()]);
     for (let n = 0; n < 10; n++) {
       const shop = new Shop();

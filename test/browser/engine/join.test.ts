@@ -1,4 +1,7 @@
-/** Goal: calls of one name on one page are one operation, also through different copies of the package. Method: real requests to a real server. */
+/**
+ * Goal: calls of one name on one page are one operation, even through different copies of the package. Method: real
+ * requests to a real server.
+ */
 import { afterEach, describe, expect } from 'vitest';
 import { createOnce, isOnceError, outcomeOf, SOON } from '../realm/lib.js';
 import { closeRealms } from '../support/realms.js';
@@ -9,7 +12,7 @@ afterEach(closeRealms);
 const ORDER = { method: 'POST', body: '{"cart":1}' } as const;
 
 describe('two clicks in one tick', () => {
-  test('are one request and one effect, and both get an answer with a body', async ({ shop, once }) => {
+  test('are one request and one effect, and both callers get an answer with a body', async ({ shop, once }) => {
     const answers = await Promise.all([1, 2].map(() => once.fetch(shop.url, { ...ORDER, once: ['pay', 1] })));
     expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([{ charge: 1 }, { charge: 1 }]);
     expect(answers.map((answer) => outcomeOf(answer)?.joined)).toEqual([false, true]);
@@ -22,7 +25,7 @@ describe('two clicks in one tick', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('with different amounts: the second call waits, then is refused because the name is settled', async ({ shop, once }) => {
+  test('with different amounts: the second call waits, and is then refused because the name is settled', async ({ shop, once }) => {
     const [first, second] = await Promise.allSettled([
       once.fetch(shop.url, { ...ORDER, once: ['pay', 1] }),
       once.fetch(shop.url, { method: 'POST', body: '{"cart":2}', once: ['pay', 1] }),
@@ -51,12 +54,12 @@ describe('copies of the package on one page', () => {
     return { b, c };
   };
 
-  test('are separate: they share no function', async () => {
+  test('are separate: they have no function in common', async () => {
     const { b, c } = await copies();
     expect(new Set([outcomeOf, b.outcomeOf, c.outcomeOf]).size).toBe(3);
   });
 
-  test('join each other: a click through each of three copies makes one request', async ({ shop }) => {
+  test("join each other's calls: a click through each of three copies makes one request", async ({ shop }) => {
     const { b, c } = await copies();
     const answers = await Promise.all(
       [createOnce, b.createOnce, c.createOnce].map((create) => create({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] })),
@@ -66,7 +69,7 @@ describe('copies of the package on one page', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('read the outcome of each other’s answers and errors', async ({ shop }) => {
+  test('read the outcome of each other’s responses and errors', async ({ shop }) => {
     const { b, c } = await copies();
     await shop.meets('lose-response', 'unavailable');
     const answer = await b.createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] });

@@ -1,4 +1,7 @@
-/** Goal: the option `keepalive` works: a request in flight survives its page. Method: a server that sees whether the client is still connected. */
+/**
+ * Goal: with the option `keepalive`, a request in flight survives its page. Method: a server that sees whether the
+ * client is still connected.
+ */
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
@@ -7,7 +10,7 @@ import { client, Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-/** Whether the client was still connected when the server answered, after the page was closed. */
+/** Whether the client was still connected when the server answered after the page had been closed. */
 async function outlives(keepalive: boolean): Promise<boolean | undefined> {
   const shop = new Shop();
   const frame = await openFrame();
@@ -37,12 +40,12 @@ describe('a page that is closed in the middle of an attempt', () => {
     expect(await outlives(false)).toBe(false);
   });
 
-  test('keeps the connection with keepalive; the operation stays pending all the same, and the next page finds it', async () => {
+  test('keeps the connection if keepalive is set; the operation still stays pending, and the next page finds it', async () => {
     expect(await outlives(true)).toBe(true);
   });
 });
 
-test('a browser never sends a body that is too long for keepalive, and does not say so: unknown; without keepalive it is sent', async ({ shop }) => {
+test('a body too long for keepalive is never sent, and the browser does not say so: unknown; without keepalive it is sent', async ({ shop }) => {
   const once = client(shop);
   const order = { method: 'POST', body: 'x'.repeat(70_000), once: ['pay', 1] } as const;
   const error = await once.fetch(shop.url, { ...order, keepalive: true }).catch((thrown: unknown) => thrown);

@@ -1,6 +1,7 @@
 /**
- * Goal: the browser asks before a page is left exactly while this page sends something; otherwise the page has no listener for it.
- * Method: real requests that are held, failed and answered; the real event, and a log of the listeners on the window.
+ * Goal: the browser asks before a page is left only while this page is sending something; at all other times the page
+ * has no listener for it. Method: real requests that are held, failed and answered; the real event, and a log of the
+ * window's listeners.
  */
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { clear, memoryStore as memory, operation, warnOnLeave } from '../../../src/entries/index.js';
@@ -9,7 +10,7 @@ import { client, Shop, test } from '../support/shop.js';
 
 const order = (name: string) => ({ method: 'POST', body: '{"cart":1}', once: [name, 1] }) as const;
 
-/** Whether the browser would ask before leaving now. */
+/** Whether the browser would ask if the page were left now. */
 const asks = (): boolean => {
   const event = new Event('beforeunload', { cancelable: true });
   window.dispatchEvent(event);
@@ -60,7 +61,7 @@ describe('warnOnLeave', () => {
     expect(asks()).toBe(false);
   });
 
-  test('asks while a call waits to send again, and not once the call has given up', async () => {
+  test('asks while a call waits to send again, and no longer once the call has given up', async () => {
     const { shop, once } = warned();
     await shop.meets('lose-response');
     const slow = { ...order('pay'), once: { operation: ['pay', 1], limits: { attempts: 2 } } };
@@ -76,12 +77,12 @@ describe('warnOnLeave', () => {
 
     await shop.meets('lose-response');
     await once.fetch(shop.url, { ...order('book'), once: { operation: ['book', 1], limits: { attempts: 1 } } }).catch(() => {});
-    // The operation is unsettled, but this page sends nothing more: the next page goes on with it.
+    // The operation is unsettled, but this page will send nothing more: that is left to the next page.
     await expect.poll(() => listeners.size).toBe(0);
     expect(asks()).toBe(false);
   });
 
-  test('asks only for the names of its prefix', async () => {
+  test('asks only for names with its prefix', async () => {
     const { shop, once } = warned({ prefix: ['pay'] });
     await shop.hold();
     const voted = once.fetch(shop.url, order('vote'));
@@ -94,7 +95,7 @@ describe('warnOnLeave', () => {
     await Promise.all([voted, paid]);
   });
 
-  test('asks if it is called in the middle of a call, and stops by its signal or by the returned function', async ({ shop }) => {
+  test('asks even if it is called in the middle of a call, and stops by its signal or by the returned function', async ({ shop }) => {
     const once = client(shop);
     await shop.hold();
     const paid = once.fetch(shop.url, order('pay'));
@@ -113,7 +114,7 @@ describe('warnOnLeave', () => {
     await paid;
   });
 
-  test('does not ask for another store, nor for an operation that a log-out took away', async () => {
+  test('does not ask because of another store, nor because of an operation that a log-out took away', async () => {
     const { shop, once } = warned();
     const other = new Shop();
     stops.push(warnOnLeave(createOnce({ ...SOON, namespace: other.namespace, store: { ...memory(), scope: `other ${other.namespace}` } })));

@@ -1,7 +1,7 @@
 /**
- * Goal: for calls without an operation, `once.fetch` behaves as `fetch`: same answers, same requests on the wire, same rejections,
- * and no store or lock is touched. Method: makes each call over both, against a real server, and compares what
- * can be seen.
+ * Goal: for calls without an operation, `once.fetch` behaves like `fetch`: same answers, same requests on the wire,
+ * same rejections, and no access to a store or lock. Method: makes each call with both, against a real server, and
+ * compares everything observable.
  */
 import ky from 'ky';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -16,11 +16,11 @@ type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>
 const once = createOnce({ use: [unnamed()], namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
 const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fetch } satisfies Record<string, Fetch>;
 
-// The server sets a cookie. Without this request, only the second of two compared requests would bear it.
+// The server sets a cookie. Without this request, only the second of two compared requests would carry it.
 beforeAll(() => fetch(new Shop().at('echo')));
 afterEach(() => vi.restoreAllMocks());
 
-/** What a caller can see of an error and of its causes. */
+/** Everything a caller can see of an error and its causes. */
 function told(error: unknown): object {
   if (!(error instanceof Error)) return { rejected: error };
   expect(outcomeOf(error)).toBeUndefined();
@@ -29,7 +29,7 @@ function told(error: unknown): object {
 
 const blob = URL.createObjectURL(new Blob(['hello'], { type: 'text/x' }));
 
-/** Makes the call over both fetches, each on its own shop, and compares the ends without the URLs of the shops. */
+/** Makes the call with both fetches, each at its own shop, and compares the results without the shops' URLs. */
 async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Promise<T> {
   const open = vi.spyOn(IDBFactory.prototype, 'open');
   const lock = navigator.locks && vi.spyOn(LockManager.prototype, 'request');
@@ -45,12 +45,12 @@ async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Prom
   return ours;
 }
 
-/** All that a caller can see of an answer. */
+/** Everything a caller can see of an answer. */
 async function seen(answer: Response): Promise<object> {
   const { status, statusText, ok, type, url, redirected, bodyUsed } = answer;
   expect(answer).toBeInstanceOf(Response);
   expect(outcomeOf(answer)).toBeUndefined();
-  // The date differs from answer to answer.
+  // The date is different in each answer.
   const headers = [...answer.headers].filter(([name]) => name !== 'date');
   const copy = await answer.clone().text();
   const text = await answer.text();
@@ -180,7 +180,7 @@ describe('rejects as fetch does', () => {
     expect(await compared(async (fetch, shop) => seen(await fetch(...asks(shop))))).toMatchObject({ rejected: expect.stringMatching(/TypeError|AbortError/) });
   });
 
-  test('never throws, but returns a promise as fetch does', () => {
+  test('does not throw, but returns a promise, like fetch', () => {
     const promise = once.fetch('http://');
     promise.catch(() => {});
     expect(promise).toBeInstanceOf(Promise);

@@ -1,7 +1,7 @@
 /**
- * Goal: a browser may take the Web Lock of a tab away in the middle of an attempt, as WebKit does to a page that enters the back-forward
- * cache. If another tab logs out, logs in or resumes meanwhile, there is still one effect, each outcome is true, and no lock is left.
- * Method: the test steals the lock while the answer is held.
+ * Goal: a browser may take the Web Lock of a tab away in the middle of an attempt, as WebKit does to a page that enters
+ * the back-forward cache. If another tab meanwhile logs out, logs in or resumes, there is still one effect, each
+ * outcome is true, and no lock is left over. Method: the test steals the lock while the answer is held.
  */
 import { afterEach, expect } from 'vitest';
 import { clear, pending, resume } from '../../../src/entries/index.js';
@@ -11,7 +11,10 @@ import { type Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-/** A frame whose request is on its way, and whose lock was stolen. `localStorage` has its namespace. `told` is the end of its call. */
+/**
+ * A frame whose request is on its way and whose lock was stolen. `localStorage` holds its namespace, and `told` is the
+ * result of its call.
+ */
 async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () => {}) {
   localStorage.setItem('who', shop.namespace);
   const frame = await openFrame();
@@ -46,7 +49,7 @@ test('another tab logs out: the caller gets the answer, and the next press gets 
   await shop.oneEffect();
 });
 
-test('another user logs in: the next press of the same name is a call of this user, and does not wait for that lock', async ({ shop }) => {
+test("another user logs in: the next press of the same name is this user's own call, and does not wait for that lock", async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
   await expect.poll(() => shop.locks()).toContain(name);
   localStorage.setItem('who', `${shop.namespace}-2`);
@@ -58,7 +61,7 @@ test('another user logs in: the next press of the same name is a call of this us
   expect((await shop.ledger()).effects).toHaveLength(2);
 });
 
-test('resume, which waits for that lock, gets it and sends the same key', async ({ shop }) => {
+test('resume, which was waiting for that lock, gets it and sends the same key', async ({ shop }) => {
   const told: unknown[] = [];
   let resuming: Promise<void> | undefined;
   const { told: first, key } = await stolenFrom(shop, async () => {

@@ -1,6 +1,6 @@
 /**
- * Goal: the operations of a page are traces like those of a service, although a context of a page does not survive an await. Method: a
- * real server that loses answers, real tabs, and OpenTelemetry's SDK for pages.
+ * Goal: the operations of a page produce the same traces as those of a service, although in a page a context does not
+ * survive an await. Method: a real server that loses answers, real tabs, and OpenTelemetry's SDK for pages.
  */
 import { context, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const BODY = '{"cart":1}';
 
-/** Marks each call of fetch with `x-send`, so that copies that the browser makes by itself can be told apart. */
+/** Marks each call of fetch with `x-send`, to tell apart the copies that a browser makes by itself. */
 const send: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers);
   headers.set('x-send', crypto.randomUUID());

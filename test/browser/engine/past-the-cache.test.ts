@@ -1,12 +1,12 @@
 /**
- * Goal: a GET with a name, and the link of a 202, bypass the browser's cache, which may hold the answer for another key.
- * Method: a real server with a cacheable document, which reports the work of the first 202 as failed.
+ * Goal: a GET with a name, and the polling of a 202's link, bypass the browser's cache, which may hold the answer for
+ * another key. Method: a real server with a cacheable document, which reports the work of the first 202 as failed.
  */
 import { expect } from 'vitest';
 import { around, createOnce, type Feature, outcomeOf, polling } from '../../../src/entries/index.js';
 import { test } from '../support/shop.js';
 
-test('work behind a 202 fails, and the next press polls the same cacheable document: each press gets its own end', async ({ shop }) => {
+test('work behind a 202 fails, and the next press polls the same cacheable document: each press gets its own result', async ({ shop }) => {
   const keys = new Set<string | null>();
   const once = createOnce({
     namespace: shop.namespace,
@@ -28,7 +28,7 @@ test('work behind a 202 fails, and the next press polls the same cacheable docum
 
 const signs = around((_, send) => send({ 'x-signed': '1' }));
 test.for<[string, ...Feature[]]>([['alone'], ['behind a hook', around((_, send) => send())], ['behind two hooks that add headers', signs, signs]])(
-  'a GET with a name (%s), and another name at the same URL, whose answer may be cached: each reaches the server',
+  'a GET with a name (%s), then another name at the same URL with a cacheable answer: both reach the server',
   async ([, ...use], { shop }) => {
     const once = createOnce({ namespace: shop.namespace, use });
     const reads: string[] = [];

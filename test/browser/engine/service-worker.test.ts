@@ -1,6 +1,6 @@
 /**
- * Goal: a page and a service worker that both use the package do not wait for each other, and send one key (A26).
- * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
+ * Goal: a page and a service worker that both use the package do not wait for each other, and send the same key (A26).
+ * Method: a real service worker that answers with `once.fetch(event.request)`, with the same namespace and store.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
@@ -47,7 +47,7 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, name: readonly ['pay', nu
     declines,
   );
 
-/** Half the time of an attempt. If one context waited for the other's lock, the call would take longer. */
+/** Half the time limit of an attempt. A call in one context that waited for the other's lock would take longer. */
 const SOON_MS = 7000;
 
 describe('a service worker that uses the package as well as the page', () => {
@@ -65,7 +65,7 @@ describe('a service worker that uses the package as well as the page', () => {
     expect(arrivals[0]?.headers['x-through']).toBe('service worker');
   });
 
-  test('makes no record of its own for the call of the page', async ({ shop }) => {
+  test('makes no record of its own for a call of the page', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.hold();
     const told = pay(frame, shop, ['pay', 1]);
@@ -76,7 +76,7 @@ describe('a service worker that uses the package as well as the page', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('does not retry the call of the page, which retries under one key', async ({ shop }) => {
+  test('does not retry a call of the page, which retries under one key itself', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit', 'lose-response');
     const told = await pay(frame, shop, ['pay', 1]);
@@ -84,7 +84,7 @@ describe('a service worker that uses the package as well as the page', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(3);
   });
 
-  test('sends a named GET past the cache', async ({ shop }) => {
+  test('lets a named GET bypass the cache', async ({ shop }) => {
     const frame = await behind(shop);
     const reads = await frame.run(
       async (lib, url, namespace) => {
@@ -119,7 +119,8 @@ describe('a JSON answer that breaks off behind a service worker', () => {
     const shop = new Shop();
     const frame = await behind(shop, kind);
     await shop.meets('truncate');
-    // The page gets a part of the body, or an empty body. After an empty one it sends again only because this shop may decline in the body.
+    // The page gets part of the body, or an empty one. After an empty body it sends again only because this shop may
+    // decline in the body.
     const told = await pay(frame, shop, ['pay', 1], true);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);

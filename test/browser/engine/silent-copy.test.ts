@@ -1,7 +1,7 @@
 /**
- * Goal: when a kept-alive connection dies after the charge, the browser sends a copy by itself, and a gateway may refuse it. Nobody is
- * charged twice. Method: a real server destroys the first connection after its effect and refuses the copy. The client does not
- * mark its requests, so the server can't tell copies from attempts.
+ * Goal: when a kept-alive connection breaks after the charge, the browser sends a copy by itself, and a gateway may
+ * refuse that copy. Nobody is charged twice. Method: a real server breaks the first connection after its effect and
+ * refuses the copy. The client does not mark its requests, so the server cannot tell copies from attempts.
  */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -11,7 +11,7 @@ import { client, Shop, test } from '../support/shop.js';
 
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"cart":1}', once: ['pay', 1] } as const;
 
-/** Uses a connection before the payment: browsers send a copy only on a connection that was used before. */
+/** Uses a connection before the payment, because browsers send copies only on a connection that was used before. */
 async function onKeptAliveConnection(shop: Shop): Promise<void> {
   for (let n = 0; n < 3; n++) await shop.ledger();
 }
@@ -33,7 +33,7 @@ describe('a charge whose connection dies, and a copy that a gateway refuses', ()
       expect(refused).toBeInstanceOf(Response);
     }
     expect(await pending(once)).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
-    // In a browser that sends no copy, the first of these presses meets the refusal.
+    // In a browser that sends no copy, the first of these presses gets the refusal.
     const presses = [];
     for (let n = 0; n < 2; n++) presses.push(outcomeOf(await once.fetch(shop.url, ORDER).catch((error: unknown) => error))?.effect);
     expect(presses.at(-1)).toBe('done');

@@ -1,6 +1,6 @@
 /**
- * Goal: whatever happens to the store during an operation, there is at most one effect and no untrue outcome. Method: the real IndexedDB,
- * cleared, closed, upgraded, full or without an answer; a real server counts.
+ * Goal: whatever happens to the store during an operation, there is at most one effect and no untrue outcome. Method:
+ * the real IndexedDB, cleared, closed, upgraded, full or unresponsive; a real server counts the effects.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { pending, subscribe } from '../../../src/entries/index.js';
@@ -22,7 +22,10 @@ const caught = (work: Promise<unknown>) =>
     (error) => error,
   );
 
-/** A client with its own database, so that no other test notices what happens to it. `openTimeoutMs`: brief only where the database stays silent. */
+/**
+ * A client with its own database, so that what happens to it affects no other test. `openTimeoutMs`: short only where
+ * the database never answers.
+ */
 function client(shop: Shop, options: OnceOptions = {}, openTimeoutMs?: number) {
   const name = freshName();
   const events: OnceEvent[] = [];
@@ -33,10 +36,10 @@ function client(shop: Shop, options: OnceOptions = {}, openTimeoutMs?: number) {
 
 const test = inShop.extend('own', ({ shop }) => client(shop));
 
-/** A call whose first attempt got a 503 after its effect, and which now waits for a second. */
+/** A call whose first attempt got a 503 after its effect, and which is now waiting to send again. */
 async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
   await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
-  // Hears of the wait, because a page that stands still for a second would not see it.
+  // Listens for the wait, because a page that is blocked for a second would miss it by polling.
   const waits = new Promise<void>((resolve) => subscribe(once, ({ type }) => (type === 'wait' ? resolve() : undefined)));
   const told = once.fetch(shop.url, ORDER).then(
     (answer) => ({ status: answer.status, outcome: outcomeOf(answer) }),
@@ -51,20 +54,20 @@ const full = () => {
   throw new DOMException('no room', 'QuotaExceededError');
 };
 
-/** Drops what a reload drops. */
+/** Drops what a reload would drop from memory. */
 const forgetMemory = (): void => {
   for (const symbol of ['oncefetch', 'oncefetch.memory']) delete (globalThis as unknown as Record<symbol, unknown>)[Symbol.for(symbol)];
 };
 
 describe('while an operation waits between two attempts', () => {
-  test('the data of its site are cleared: it does not send a key again that is stored nowhere', async ({ shop }) => {
+  test("the site's data are cleared: it does not send a key again that is no longer stored", async ({ shop }) => {
     const { told } = await waiting(shop, client(shop));
     await fetch('/site/clear.html');
     expect(await told).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('another version of the app upgrades its database: it goes on in the upgraded database', async ({ shop, own }) => {
+  test('another version of the app upgrades its database: it continues in the upgraded database', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     (await settled(indexedDB.open(own.name, 9))).close();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed', storedIn: 'disk' } });
@@ -72,7 +75,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('its connection is closed, as iOS does in the background: it goes on', async ({ shop, own }) => {
+  test('its connection is closed, as iOS does in the background: it continues', async ({ shop, own }) => {
     let connection: IDBDatabase | undefined;
     undo.push(
       replaceMethod(
@@ -92,7 +95,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('the disk fills up: the caller gets the answer, and no later press is told none', async ({ shop, own }) => {
+  test('the disk fills up: the caller gets the answer, and no later press ends as none', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     write(() => full);
     expect(await told).toMatchObject({ status: 201, outcome: { effect: 'done' } });
@@ -114,7 +117,7 @@ describe('a store that is full', () => {
     await shop.oneEffect();
   });
 
-  test('and has a record of the name: nothing is sent, because of the earlier key', async ({ shop }) => {
+  test('and has a record of the name: nothing is sent, because that record may hold an earlier key', async ({ shop }) => {
     const own = client(shop, { limits: { attempts: 1 } });
     await shop.meets('unavailable-after-commit');
     const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
@@ -173,7 +176,7 @@ describe("durability: 'required', and a database that dies between the first and
   });
 });
 
-test('localStorage with room for a key, but not for a long request: the key is stored, and the next page goes on with it', async ({ shop }) => {
+test('localStorage with room for a key but not for a long request: the key is stored, and the next page continues with it', async ({ shop }) => {
   undo.push(() => localStorage.clear());
   for (let size = 1_000_000; size >= 1000; size /= 10)
     try {
@@ -215,7 +218,7 @@ describe('a store that cannot be read', () => {
 });
 
 describe('after the data of the site were cleared (A31)', () => {
-  test('a random key is gone, and the next press of Pay is another effect, as the docs say', async ({ shop, own }) => {
+  test('a random key is gone, and the next press of Pay has another effect, as the docs say', async ({ shop, own }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     await fetch('/site/clear.html');
@@ -223,7 +226,7 @@ describe('after the data of the site were cleared (A31)', () => {
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('a random key is gone for a press that waits in another tab, too, as the docs say', async ({ shop }) => {
+  test('a random key is also gone for a press that waits in another tab, as the docs say', async ({ shop }) => {
     const [one, other] = [await openFrame(), await openFrame({ copy: 'b' })];
     const press = (frame: Frame) =>
       frame.run(

@@ -1,6 +1,7 @@
 /**
- * Goal: with a reload, another tab or a frozen tab there is one effect, and every caller gets the outcome. Method: frames of
- * one origin, each with its own package, real locks and a real IndexedDB; the shop holds its answers until the test releases them.
+ * Goal: with a reload, another tab or a frozen tab there is one effect, and every caller gets the outcome. Method:
+ * frames of one origin, each with its own package, real locks and the real IndexedDB; the shop holds its answers until
+ * the test releases them.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { clear, pending, settle } from '../../../src/entries/index.js';
@@ -23,7 +24,7 @@ interface Asks {
   readonly keep?: 'disk';
 }
 
-/** Presses Pay in a realm. Returns the end of the call. */
+/** Presses Pay in a realm. Returns the result of the call. */
 const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits = {}, keep }: Asks = {}): Promise<Told> =>
   run(
     async (lib, url, namespace, card, limits, keep) => {
@@ -47,10 +48,10 @@ const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits =
     keep,
   );
 
-/** Presses Pay in a realm that ends before its call. */
+/** Presses Pay in a realm that ends before its call does. */
 const payAndForget = (realm: Realm, shop: Shop): void => void pay(realm, shop).catch(() => {});
 
-/** Resolves when a call in that realm waits for another context. */
+/** Resolves when a call in that realm is waiting for another context. */
 const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   run(async (lib, namespace) => {
     const operation = lib.operation(lib.createOnce({ namespace }), ['pay', 1]);
@@ -63,7 +64,7 @@ const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   }, namespace);
 
 describe('a reload in the middle of an attempt', () => {
-  test('keeps the operation and its key: the next press goes on with it, one effect', async ({ shop }) => {
+  test('keeps the operation and its key: the next press continues with it, one effect', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -73,12 +74,12 @@ describe('a reload in the middle of an attempt', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toMatchObject([{ name: ['pay', 1], key: first?.key, sent: 'maybe' }]);
     const told = await pay(frame, shop);
     expect(told).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { type: 'replayed', resumed: true, key: first?.key } });
-    // Firefox lets a page send once more while it reloads.
+    // Firefox lets a page send once more while it is being reloaded.
     expect(sends(await shop.oneEffect()).length).toBeGreaterThanOrEqual(2);
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('and then another card: sent under the same key, so that only one of the two can be charged', async ({ shop }) => {
+  test('and then another card: sent under the same key, so that at most one of the two is charged', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -99,7 +100,8 @@ describe('a reload in the middle of an attempt', () => {
       await shop.arrived(n);
       await frame.reload();
     }
-    // Firefox lets a page send once more while it reloads, and even get the answer: then the operation is settled already.
+    // Firefox lets a page send once more while it is being reloaded, and even get the answer: then the operation is already
+    // settled.
     expect(await pay(frame, shop)).toMatchObject({ outcome: { type: 'replayed', effect: 'done' } });
     await shop.oneEffect();
   });
@@ -109,7 +111,7 @@ describe.each([
   ['tab', openFrame],
   ['worker', openWorker],
 ])('a second %s', (_, openSecond) => {
-  test('waits for the lock and gets the outcome of the first: nothing is sent again', async ({ shop }) => {
+  test('waits for the first and gets its outcome: nothing is sent again', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop);
@@ -123,7 +125,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('gets the answer itself if answers are kept on disk', async ({ shop }) => {
+  test("gets the first one's answer itself if answers are kept on disk", async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { keep: 'disk' });
@@ -138,7 +140,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('that waits gets the refusal of the first, and does not send by itself (A33)', async ({ shop }) => {
+  test('that waits gets the refusal of the first, and sends nothing itself (A33)', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { card: 'declined' });
@@ -167,7 +169,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
 
-  test('behind a tab that never releases its lock, as a frozen one, waits for the time of an attempt, then goes on with the same key', async ({ shop }) => {
+  test('behind a frozen tab that never releases its lock waits for the time limit of an attempt, then continues with the same key', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await first.run(() => {
       const { request } = LockManager.prototype;
@@ -187,7 +189,7 @@ describe.each([
   });
 });
 
-describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes the lock back', () => {
+describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes it back', () => {
   const steal = async (shop: Shop) => {
     const name = await shop.stealLock();
     await expect.poll(() => shop.locks()).toContain(name);
@@ -232,8 +234,8 @@ describe('a tab whose lock is taken away in the middle of its attempt, as WebKit
   });
 });
 
-describe('a tab that waits between two attempts', () => {
-  /** A frame whose first attempt got a 503, and which now waits for a second. */
+describe('a tab that is waiting between two attempts', () => {
+  /** A frame whose first attempt got a 503, and which is now waiting to send again. */
   const waiting = async (shop: Shop, who: string) => {
     localStorage.setItem('who', who);
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
@@ -249,7 +251,7 @@ describe('a tab that waits between two attempts', () => {
     return { told, key: first?.key };
   };
 
-  test('sends nothing more once another user logs in, in another tab (A12)', async ({ shop }) => {
+  test('sends nothing more once another user has logged in, in another tab (A12)', async ({ shop }) => {
     const { told } = await waiting(shop, `${shop.namespace}-1`);
     localStorage.setItem('who', `${shop.namespace}-2`);
     expect(await told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });

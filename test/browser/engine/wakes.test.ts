@@ -1,6 +1,6 @@
 /**
- * Goal: events of the network and of the page end or prolong waits between attempts, but are never taken for proof. Method: the
- * browser's own events, a wait that is longer than a test, and a real server.
+ * Goal: events of the network and of the page end or extend waits between attempts, but never count as proof of
+ * anything. Method: the browser's own events, a wait that is longer than a test, and a real server.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending } from '../../../src/entries/index.js';
@@ -15,7 +15,7 @@ afterEach(() => {
 
 const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
 
-/** Sets what `navigator.onLine` says. */
+/** Sets the value of `navigator.onLine`. */
 function network(online: boolean): void {
   undo.push(replaceProperty(navigator, 'onLine', { get: () => online }));
 }
@@ -25,9 +25,9 @@ function visibility(state: DocumentVisibilityState): void {
   document.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** A call that met a fault, and now waits longer than a test. Its answer is wrapped in an object, so that `await` does not wait for it. */
+/** A call that met a fault, and now waits longer than a test lasts. It is wrapped in an object, so that `await` does not wait for it. */
 async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavailable') {
-  // Backoff draws its time from the whole range, so this makes it long.
+  // Backoff draws its wait at random, up to a limit; this makes it long.
   const { random } = Math;
   Math.random = () => 0.99;
   undo.push(() => {
@@ -70,14 +70,14 @@ describe('a wait between two attempts', () => {
   test.each<[string, () => unknown]>([
     ['the network is lost', () => dispatchEvent(new Event('offline'))],
     ['the page is hidden', () => visibility('hidden')],
-  ])('goes on when %s', async (_, event) => {
+  ])('continues when %s', async (_, event) => {
     const shop = new Shop();
     await waiting(shop);
     event();
     expect(await wakes(shop)).toBe(false);
   });
 
-  test('goes on if the server said when to retry, whatever event comes', async ({ shop }) => {
+  test('continues if the server said when to retry, whatever event comes', async ({ shop }) => {
     await waiting(shop, { name: 'unavailable', retryAfter: 60 });
     dispatchEvent(new Event('online'));
     visibility('visible');
@@ -88,7 +88,7 @@ describe('a wait between two attempts', () => {
 describe('a device that says it is offline', () => {
   const pay = (shop: Shop, offlineWaitMs: number) => createOnce({ namespace: shop.namespace, limits: { offlineWaitMs } }).fetch(shop.url, ORDER);
 
-  test('makes the first attempt wait until the device is online', async ({ shop }) => {
+  test('postpones the first attempt until it is online', async ({ shop }) => {
     network(false);
     const answer = pay(shop, 60_000);
     await expect.poll(() => operation(createOnce({ namespace: shop.namespace }), ['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
@@ -99,7 +99,7 @@ describe('a device that says it is offline', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('is not believed for ever: the first attempt is sent after offlineWaitMs, and pays (A27)', async ({ shop }) => {
+  test('is not believed forever: the first attempt is sent after offlineWaitMs, and pays (A27)', async ({ shop }) => {
     network(false);
     const began = performance.now();
     const answer = await pay(shop, 400);
@@ -108,7 +108,7 @@ describe('a device that says it is offline', () => {
     await shop.oneEffect();
   });
 
-  test('leaves a record that says that nothing was sent; an abort removes it', async ({ shop }) => {
+  test('leaves a record which says that nothing was sent; an abort removes that record', async ({ shop }) => {
     network(false);
     const controller = new AbortController();
     const once = createOnce({ namespace: shop.namespace, limits: { offlineWaitMs: 60_000 } });

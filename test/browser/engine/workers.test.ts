@@ -1,4 +1,7 @@
-/** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real workers, with their own bundles. */
+/**
+ * Goal: workers, which have no localStorage and no page, pay only once among themselves and together with pages.
+ * Method: real workers, with their own bundles.
+ */
 import { afterEach, describe, expect } from 'vitest';
 import { operation } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
@@ -31,7 +34,7 @@ describe.each([
     await expect.poll(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: told.outcome?.key } });
   });
 
-  test('resolves a relative URL without a page, and keeps calls without a name apart', async ({ shop }) => {
+  test('resolves a relative URL although it has no page, and keeps calls without a name apart', async ({ shop }) => {
     const worker = await open();
     const path = new URL(shop.url).pathname;
     await worker.run(

@@ -11,7 +11,7 @@ withForms();
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Takes the element out, gives it another name, and puts it back, as code that sorts or morphs a page does. */
+/** Takes the element out of the page, renames it, and puts it back, as code does that sorts or morphs a page. */
 function renameOutside(element: Element, name: string): void {
   const place = element.parentElement as HTMLElement;
   element.remove();
@@ -68,7 +68,7 @@ test('a user who logs in during the call of the user before can press at once', 
 test.each<[string, (page: OnPage) => void, string]>([
   ['another user logs in', ({ once }) => refresh(once), 'bob'],
   ['the element gets another name', ({ element }) => element.setAttribute('operation', 'pay 2'), ''],
-])('during a call %s: the button is no longer busy with that call, and is busy with the next press until its end', async (_, change, next) => {
+])('during a call %s: the button is no longer busy with that call, and is busy with the next press until that one ends', async (_, change, next) => {
   const shop = new Shop();
   let user = `${shop.namespace}-ann`;
   const page = show({ shop, client: { namespace: () => user }, fields: '<button data-once-busy="Paying…"><b>Pay</b></button>' });

@@ -1,6 +1,7 @@
 /**
- * Goal: a form takes effect once, and only if the page lets it, whatever framework puts it into the page and handles its submit: React
- * listens above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
+ * Goal: a form takes effect once, and only if the page permits it, whatever framework renders it and handles its
+ * submit: React listens above the element, and Angular fills an element that is already in the page. Method: does what
+ * these frameworks do, in each browser.
  */
 import { operation } from 'oncefetch';
 import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
@@ -67,7 +68,7 @@ describe('an app asks above the element whether to pay', () => {
   });
 });
 
-test('a listener above the element stops the event: the element sends the form all the same', async () => {
+test('a listener above the element stops the event: the element still sends the form', async () => {
   const page = show();
   page.element.parentElement?.addEventListener('submit', (event) => event.stopPropagation());
   page.press();
@@ -77,7 +78,7 @@ test('a listener above the element stops the event: the element sends the form a
   expect(await page.shop.oneEffect()).toHaveLength(1);
 });
 
-test('in a shadow root, whose submit no listener of the page hears, the element sends the form', async () => {
+test('in a shadow root, where no listener of the page hears the submit, the element still sends the form', async () => {
   const page = show();
   host.attachShadow({ mode: 'open' }).append(page.element);
   page.press();
@@ -85,7 +86,7 @@ test('in a shadow root, whose submit no listener of the page hears, the element 
   await page.shop.oneEffect();
 });
 
-test('a listener behind the element, such as Turbo, sees that the submit is taken', async () => {
+test("a listener outside the element, such as Turbo's, sees that the element has already handled the submit", async () => {
   const page = show();
   const prevented: boolean[] = [];
   listen(({ defaultPrevented }) => prevented.push(defaultPrevented));
@@ -155,7 +156,7 @@ test('properties that Angular and Solid bind become attributes, also those bound
   expect(reported).toEqual([]);
 });
 
-test('what React writes as no attribute, or as an empty one, stays that where it writes the property: `false` is no name', async ({ shop }) => {
+test('a property that React sets to `false` or null leaves no attribute, and one set to `true` or an empty text leaves an empty one', async ({ shop }) => {
   const tag = define(client(shop));
   const place = document.createElement('div');
   host.append(place);

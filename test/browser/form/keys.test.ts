@@ -92,7 +92,7 @@ test('a key that has paid in another tab, which has its own store: the form is s
   expect(await inTwoTabs(answer, memoryStore)).toEqual({ keys: ['k-1', 'k-1'], told: 'done' });
 });
 
-test('a key that is used up, without a next key: the form asks to load the page again, and nothing is sent', async () => {
+test('a used-up key without a next key: the form asks the customer to reload the page, and nothing is sent', async () => {
   const { fetch, keys } = bank(Response.json({ title: 'No.' }, { status: 422 }));
   const page = show({ client: { fetch, verdict: ({ status }) => (status === 422 ? 'rejected-for-good' : undefined) }, fields: CARD });
   page.press();

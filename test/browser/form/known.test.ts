@@ -124,7 +124,7 @@ test.each([
   await expect.poll(() => element.state).toBe('unknown');
   entries.mockRestore();
   expect(await pending(once)).toHaveLength(1);
-  // Set again while the page stays, it counts for now.
+  // Setting it again while the page stays refers to the present.
   element.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
@@ -138,7 +138,7 @@ test('known in a copy of the page that a framework had kept: a press after the r
   page.element.replaceWith(copy);
   await expect.poll(() => lineOf(copy)?.textContent).toMatch(/^Not sure yet/);
   expect(await pending(page.once)).toHaveLength(1);
-  // Set again, it counts for now.
+  // Setting it again refers to the present.
   copy.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
 });
@@ -159,7 +159,7 @@ test.each([
     const fetched = host.firstElementChild as OnceFormElement;
     await expect.poll(() => fetched.state).toBe(open ? 'unknown' : 'done');
     await vi.waitFor(async () => expect(await pending(page.once)).toHaveLength(open));
-    // Set again, it counts for now.
+    // Setting it again refers to the present.
     fetched.setAttribute('known', 'done');
     await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
   },

@@ -512,14 +512,14 @@ describe('when the server may have forgotten the key', () => {
   };
   const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
 
-  test('a press sends nothing, and no text promises that the form will be done once', async () => {
+  test('a press sends nothing, and the text no longer promises "will be done once"', async () => {
     const { fetch, client } = lost();
     const shop = new Shop();
     const page = show({ shop, client });
     page.press();
     await page.says(UNSURE);
     await new Promise((resolve) => setTimeout(resolve, 3200));
-    // Nothing has drawn it again since.
+    // Nothing has redrawn the text since.
     expect(page.status()).not.toContain('will be done once');
     page.press();
     await page.says(EXPIRED);

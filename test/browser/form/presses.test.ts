@@ -1,6 +1,7 @@
 /**
- * Goal: presses while the form is being sent are neither lost nor sent twice, and "Done." is never said of what was not sent; the form
- * finds the rendered key however the page is written. Method: a server that answers when the test says so.
+ * Goal: presses while the form is being sent are neither lost nor sent twice, and the form never says "Done." about
+ * something that was not sent; it finds the rendered key however the page is written. Method: a server that answers
+ * when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { type Asked, client, define, host, lineOf, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
@@ -265,9 +266,9 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(all);
   });
 
-  test('for another operation is sent afterwards, also if an optional file was not chosen', async () => {
+  test('for another operation is sent afterwards, even if an optional file was left empty', async () => {
     const { page, arrived, answer } = await sending({ fields: `<input type="file" name="photo">${BUTTONS}` }, '#pay');
-    await new Promise((resolve) => setTimeout(resolve, 2)); // A browser gives such a file the time of now.
+    await new Promise((resolve) => setTimeout(resolve, 2)); // For such an empty file the browser invents the current time as its last-modified date.
     page.press('#draft');
     await new Promise((resolve) => setTimeout(resolve, 2));
     answer(paid());
@@ -278,7 +279,7 @@ describe('a press while the form is being sent', () => {
     ['is refused', Response.json({}, { status: 402 })],
     ['is unknown', new Response('<p>', { headers: { 'content-type': 'text/html' } })],
     ['is done', paid()],
-  ])('for another operation, which %s: the form says at the end that its own is done', async (_, end) => {
+  ])('for another operation, which %s: when both are over, the form says that its own is done', async (_, end) => {
     const { page, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" says-done="Paid."' }, '#pay');
     page.press('#draft');
     answer(paid());
@@ -401,7 +402,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random ', 'random stars=3']);
   });
 
-  test('is not sent again if only an ignored field has changed', async () => {
+  test('is not sent again if only an ignored field changed', async () => {
     const fields = '<input type="hidden" name="token" value="a"><button>Pay</button>';
     const { page, sent, answer } = await sending({ element: 'operation="pay 1" ignore="token"', fields, options: { call: () => ({ repeat: 'always' }) } });
     (page.form.elements.namedItem('token') as HTMLInputElement).value = 'b';

@@ -1,6 +1,7 @@
 /**
- * Goal: the same form, with script and without, is one payment, in each browser. Method: a frame whose scripts are switched off, in
- * which the browser itself sends the form; the server takes the key from the header, or else from the field.
+ * Goal: in each browser, sending the same form with and without script is one payment. Method: a frame with scripts
+ * switched off, in which the browser itself sends the form; the server takes the key from the header or, without one,
+ * from the field.
  */
 import { afterEach, expect } from 'vitest';
 import { show, withForms } from '../support/form.js';

@@ -24,5 +24,5 @@ export const SOON = {
   limits: { attemptMs: 15_000, totalMs: 40_000 },
 } as const;
 
-/** Values that one call of `run` leaves for the next one. */
+/** Values that one call of `run` leaves here for a later one. */
 export const shelf: Record<string, unknown> = {};

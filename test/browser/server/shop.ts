@@ -15,7 +15,7 @@ export interface Arrival {
   /** SHA-256 of the body's bytes, hex. */
   readonly digest: string;
   readonly bytes: number;
-  /** Whether the client was still connected when the answer was ready; absent until then. */
+  /** Whether the client was still connected when the answer was ready; absent before that. */
   there?: boolean;
 }
 
@@ -96,7 +96,7 @@ export class Shop {
       bytes: body.length,
     };
     this.arrivals.push(arrival);
-    // The model compares bodies as text, and these are bytes.
+    // The model server compares bodies as text, so their bytes are encoded as text.
     const pass = () => this.#model.handle({ method, url: request.url ?? '', headers, body: body.toString('latin1') });
     let delivery: Delivery;
     try {

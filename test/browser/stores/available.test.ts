@@ -1,4 +1,7 @@
-/** Goal: "there is no such store" and "the browser cannot tell now" are different answers. Method: each way in which browsers refuse a store. */
+/**
+ * Goal: a store reports "this browser has no such store" and "the browser cannot tell at the moment" as two different
+ * answers. Method: fakes each way in which browsers refuse a store.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
@@ -21,7 +24,7 @@ const withoutIndexedDb = (descriptor: PropertyDescriptor) => undo.push(replacePr
 const withoutLocalStorage = (descriptor: PropertyDescriptor) => undo.push(replaceProperty(globalThis, 'localStorage', descriptor));
 const openWith = (open: () => unknown) => undo.push(replaceMethod(IDBFactory, 'open', () => open));
 
-/** A request that fails as a browser's would. */
+/** An IndexedDB request that fails like a browser's would. */
 function failing(name: string): unknown {
   const request = { error: new DOMException('in whatever words', name), onerror: undefined as (() => void) | undefined };
   queueMicrotask(() => request.onerror?.());

@@ -1,4 +1,7 @@
-/** The stores that only a browser has, against the contract. `test/stores` has the memory store and the chain of several stores. */
+/**
+ * Runs the store contract on the stores that exist only in browsers. `test/stores` does it for the memory store and the
+ * chain of several stores.
+ */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { localStorageStore } from '../../../src/stores/browser/local-storage.js';

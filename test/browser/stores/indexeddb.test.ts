@@ -44,7 +44,7 @@ function watch(database: string): { opened: number; live: IDBDatabase | undefine
   return seen;
 }
 
-/** Rolls every writing transaction back after its put succeeded, as when the disk refuses the commit. */
+/** Rolls back every writing transaction after its put has succeeded, as when the disk refuses the commit. */
 function failCommits(): () => void {
   // A transaction with an explicit commit cannot be aborted any more.
   replace(IDBTransaction, 'commit', () => () => {});
@@ -304,7 +304,7 @@ describe('an opening', () => {
     const store = indexedDbStore({ name, openTimeoutMs: 50 });
     await faultOf(store.read('a'));
     await lift();
-    // This would wait for ever for a connection that stays open.
+    // If a connection were still open, this upgrade would wait forever.
     const db = await settled(indexedDB.open(name, 9));
     expect(db.version).toBe(9);
     db.close();

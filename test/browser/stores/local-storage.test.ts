@@ -1,4 +1,4 @@
-/** The behaviour that only the localStorage store has. `test/node/tabs.test.ts` has two tabs at once: here all runs in one process. */
+/** The behaviour that only the localStorage store has, within one process. `test/node/tabs.test.ts` has two tabs at once. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { put, record, remove } from '../../../src/testing/contract/bench.js';
@@ -43,7 +43,7 @@ describe('a full localStorage', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is available all the same, because it may hold earlier keys', async () => {
+  test('is still available, because it may hold earlier keys', async () => {
     fill();
     expect(await localStorageStore().available?.()).toBe(true);
   });
@@ -81,7 +81,7 @@ describe('entries of others', () => {
 });
 
 describe('a turn', () => {
-  /** Acts as another tab at the end of its turn: its lock is visible at once, and its write arrives later. */
+  /** Simulates another tab that has just finished its turn: its lock is visible at once, but its write arrives later. */
   const announced = async (turn: number): Promise<() => void> => {
     let release = () => {};
     await new Promise<void>((held) => {
@@ -99,7 +99,8 @@ describe('a turn', () => {
   test('waits for the write of an earlier turn in another tab', async () => {
     const store = localStorageStore();
     await announced(41);
-    // The write arrives as soon as the store waits for it, because on a busy machine a timer might come after the quarter of a second.
+    // The write arrives exactly when the store begins to wait for it: on a busy machine, a timer might fire after the
+    // quarter of a second that the store waits.
     const { setTimeout: real } = globalThis;
     const arriving = (fire: () => void, ms: number) => {
       localStorage.setItem('oncefetch/a', JSON.stringify(record('a')));
@@ -140,7 +141,7 @@ describe('a turn', () => {
     expect(localStorage.getItem('localstorage:old')).toBe('localstorage:old#51');
   });
 
-  test('that has room for its record but not for its number succeeds all the same', async () => {
+  test('that has room for its record but not for its number still succeeds', async () => {
     const store = localStorageStore({ prefix: 'tight' });
     undo.push(
       replaceMethod(

@@ -4,7 +4,7 @@ import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 type Class = { readonly prototype: object };
 type Method = (...args: unknown[]) => unknown;
 
-/** Counts the calls of these methods, from now on and for ever. */
+/** Counts the calls of these methods. The counting is never switched off. */
 export function countCalls(...classes: readonly [Class, readonly string[]][]): () => number {
   let calls = 0;
   for (const [{ prototype }, names] of classes) {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach } from 'vitest';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-/** A new server for each test: a request left over by an earlier test must not use up the faults of this one, nor be counted. */
+/** A new server for each test, because a late request of an earlier test must neither use up the faults of this one nor be counted. */
 export let server: IdempotentServer;
 export let root: Root;
 export let place: HTMLElement;
@@ -37,7 +37,7 @@ export const body = { method: 'POST', body: '{"total":42}', headers: { 'content-
 export const shown = (selector: string): string => place.querySelector(selector)?.textContent ?? '';
 export const click = (selector = 'button'): Promise<void> => act(async () => (place.querySelector(selector) as HTMLElement).click());
 
-/** React renders updates only when `act` ends, so each look is an `act` of its own. */
+/** React renders updates only when `act` ends, so each check runs in its own `act`. */
 export async function settled(check: () => void): Promise<void> {
   for (let look = 0; ; look++) {
     await act(() => new Promise((resolve) => setTimeout(resolve, 20)));

@@ -64,7 +64,7 @@ export class Shop {
     return all.flatMap(({ name = '' }) => (name.includes(this.namespace) ? name : []));
   }
 
-  /** Takes the customer's lock away for a moment, as a browser may do when it freezes a page. */
+  /** Takes the customer's lock away for a moment, as a browser may do when it freezes the page that holds it. */
   async stealLock(): Promise<string> {
     const [name = ''] = await this.locks();
     await navigator.locks.request(name, { steal: true }, () => {});

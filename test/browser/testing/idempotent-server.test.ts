@@ -1,6 +1,6 @@
 /**
- * Goal: in a page, behind a real service worker, each fault looks as in Node (`test/testing/faults.test.ts`).
- * Method: the same table over `setupWorker`.
+ * Goal: in a page behind a real service worker, each fault looks the same as in Node (`test/testing/faults.test.ts`).
+ * Method: runs the same table over `setupWorker`.
  */
 import { http } from 'msw';
 import { setupWorker } from 'msw/browser';

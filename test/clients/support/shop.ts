@@ -37,7 +37,7 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-/** A refusal in Stripe's format: Stripe's library takes any other body for a success. */
+/** A refusal in Stripe's format, because Stripe's library takes any other body for a success. */
 const asStripe = (status: number): string =>
   JSON.stringify({ error: status === 409 ? { type: 'idempotency_error', code: 'idempotency_key_in_use' } : { type: 'card_error', code: 'card_declined' } });
 

@@ -101,7 +101,7 @@ export function speaks(sample: Sample, all: readonly Fixture[]): void {
   const clash = find(all, ({ ambiguous }) => ambiguous === 'mismatch' || ambiguous === 'done-elsewhere');
   // A server that compares no payloads never gets a changed one.
   if (clash && dialect.answersMismatch !== false) {
-    test('a changed payload after a lost answer can not take effect beside the first one', async ({ world, tab, once }) => {
+    test('a changed payload after a lost answer cannot take effect beside the first one', async ({ world, tab, once }) => {
       const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
       expect(first.outcome).toMatchObject({ effect: 'unknown' });
       // After a mismatch, the first payload is sent once more, to read its end.

@@ -1,4 +1,4 @@
-/** A client of another package: it takes a fetch, and options of its own that it does not hand on. */
+/** An HTTP client of another package: it accepts a fetch, and has options of its own that it does not pass on. */
 import * as oncefetch from 'oncefetch';
 import { show } from '../support/stage.js';
 

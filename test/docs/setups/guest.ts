@@ -1,11 +1,12 @@
 /** A guest whose payment got no answer, and who is about to log in. */
 import * as oncefetch from 'oncefetch';
+import { generic } from 'oncefetch/dialects';
 import { shop, show } from '../support/stage.js';
 
 export const { outcomeOf } = oncefetch;
 export const session = { userId: 'guest-7f1c' };
 export const cart = { id: 'c-42', total: 4200 };
-export const once = oncefetch.createOnce({ namespace: () => session.userId });
+export const once = oncefetch.createOnce({ namespace: () => session.userId, dialect: generic({ perAccount: false }) });
 export const pay = (order: typeof cart): Promise<Response> =>
   once.fetch('/api/payments', { method: 'POST', body: JSON.stringify(order), once: ['pay', order.id] });
 

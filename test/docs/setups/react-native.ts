@@ -1,4 +1,4 @@
-/** An app's own modules, as React Native and Expo have them, and a shop that loses its first answer. */
+/** The native modules of an app, as React Native and Expo have them, and a shop that loses its first answer. */
 import { shop, show } from '../support/stage.js';
 
 const pairs = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** What the clients of docs/schemes need. Here they are compiled; `test/servers` drives them. */
+/** What the clients of docs/schemes need to compile. `test/servers` runs them. */
 export interface Order {
   readonly id: string;
   readonly amount: number;

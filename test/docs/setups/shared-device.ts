@@ -1,4 +1,4 @@
-/** A tablet that several people use. All answers to a payment of anna were lost. */
+/** A tablet that several people use. Every answer to a payment of Anna's was lost. */
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 

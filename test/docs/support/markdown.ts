@@ -5,12 +5,12 @@ import { join, posix } from 'node:path';
 export const root = join(import.meta.dirname, '../../..');
 
 export interface Page {
-  /** From the project's root, with `/`. */
+  /** The path from the project's root, with `/` as separator. */
   readonly path: string;
   readonly text: string;
 }
 
-/** One fenced block. `wants`: what the HTML comment right before it says, by name. */
+/** One fenced block. `wants`: the `name: value` lines of the HTML comment right before it. */
 export interface Fence {
   readonly path: string;
   /** The number of its first line of code. */
@@ -51,7 +51,7 @@ function wantsOf(comment: string): Wants {
   return wants;
 }
 
-/** The text without fences and without code in line, so that nothing in them counts as a link or a heading. */
+/** The text without fences and inline code, so that nothing in them counts as a link or a heading. */
 export const proseOf = ({ text }: Page): string =>
   text.replaceAll(/^[ \t]*```[\s\S]*?^[ \t]*```[ \t]*$/gm, '').replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()#]/g, ' '));
 
@@ -78,7 +78,7 @@ export function anchorsOf({ text }: Page): ReadonlySet<string> {
   return new Set(slugs);
 }
 
-/** The rows of the table that follows a heading, cell by cell, without its head. */
+/** The rows of the table below a heading, cell by cell, without the header row. */
 export function tableUnder({ text }: Page, heading: string): readonly (readonly string[])[] {
   const start = text.indexOf(`\n${heading}\n`);
   if (start < 0) throw new Error(`there is no heading ${heading}`);

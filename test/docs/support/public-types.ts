@@ -19,7 +19,7 @@ const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFil
 const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
 const program = ts.createProgram(
   entries.map(({ path }) => path),
-  // Only names and comments are needed, so no other types are resolved.
+  // Only names and comments are needed, so no other types are loaded.
   { ...options, types: [], lib: ['lib.es2022.d.ts'] },
 );
 const checker = program.getTypeChecker();
@@ -28,7 +28,7 @@ export interface Exported {
   readonly specifier: string;
   readonly name: string;
   readonly kind: 'function' | 'class' | 'type' | 'value';
-  /** The first sentence of its documentation; empty where it has none. */
+  /** The first sentence of its documentation; empty if there is none. */
   readonly summary: string;
 }
 
@@ -74,7 +74,7 @@ export interface Member {
 export const membersOf = (name: string): readonly Member[] =>
   mainType(name)
     .getProperties()
-    // Users never write a brand, so it is left out.
+    // Users never write a brand such as `~oncefetch`, so brands are left out.
     .filter(({ name }) => !name.startsWith('~'))
     .map((member) => {
       const tag = member.getJsDocTags(checker).find((one) => one.name === 'default');

@@ -1,4 +1,4 @@
-/** Makes a program of a fence: its setup, the snippet itself, and the code that calls it. */
+/** Turns a fence into a program: its setup, the snippet itself, and the code that calls it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FaultName } from '../../../src/testing/faults.js';
@@ -6,7 +6,7 @@ import { type Fence, fencesOf, readPages, root } from './markdown.js';
 import type { Place } from './stage.js';
 
 const setups = join(root, 'test/docs/setups');
-/** Written anew by every run; a folder of its own for each, because files of one name would be taken from a cache. */
+/** Every run writes these files again, in its own folder, because files with the same name would be served from a cache. */
 const made = join(root, '.tmp', 'docs');
 
 export interface Snippet {
@@ -19,7 +19,7 @@ export interface Snippet {
   readonly checked: string;
   readonly run: string;
   readonly place: Place;
-  /** Why it is compiled only. */
+  /** Why the snippet is only compiled. */
   readonly typesOnly: string | undefined;
   readonly faults: readonly (FaultName | 'none')[];
   readonly expects: Expectations;
@@ -58,7 +58,7 @@ const KNOWN = [
 
 const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
 
-/** The code of the snippets on the same page that this snippet continues. */
+/** The code of the earlier snippets on the same page that this snippet continues. */
 export function codeBefore({ path, line, wants }: Fence): readonly string[] {
   const ids = (wants.get('needs')?.[0] ?? '').split(' ').filter(Boolean);
   return ids.map((id) => {
@@ -108,12 +108,12 @@ export const fences: readonly Fence[] = readPages().flatMap(fencesOf);
 
 const PROGRAMS = ['ts', 'tsx', 'js', 'typescript', 'javascript'];
 
-/** An excerpt of a file that runs elsewhere is no program of its own. */
+/** Excerpts of files that run elsewhere, which are no programs of their own. */
 export const excerpts: readonly Fence[] = fences.filter(({ wants }) => wants.has('file'));
 
 export const snippets: readonly Snippet[] = fences.filter((fence) => PROGRAMS.includes(fence.language) && !excerpts.includes(fence)).map(snippetOf);
 
-/** Writes each program as two files: one to compile, and one to run, which imports the package of the stage. */
+/** Writes each program as two files: one to compile, and one to run. The second imports the package through the stage. */
 export function write(all: readonly Snippet[]): void {
   rmSync(made, { recursive: true, force: true });
   mkdirSync(made, { recursive: true });

@@ -8,7 +8,7 @@ import type { DeviceClock, Platform, Store, Stored } from '../../../src/ports.js
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
 import { openShop, type Shop } from './shop.js';
 
-/** Waits of seconds must not make the tests slow, so time runs faster on the stage. */
+/** Time runs this much faster on the stage, so that waits of seconds do not make the tests slow. */
 const SPEED = 25;
 const startedAt = Date.now();
 const clock: DeviceClock = {
@@ -20,7 +20,7 @@ const clock: DeviceClock = {
   },
 };
 
-/** What all copies of the package share in one realm. Without it, a page is a new one. */
+/** What all copies of the package share in one realm. A page without it counts as a new page. */
 const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')];
 
 /** `app`: React Native, where `oncefetch` has every feature. */
@@ -41,7 +41,7 @@ const onStage = (): Stage => {
   return stage;
 };
 
-/** The shop of the snippet that runs now. */
+/** The shop of the snippet that is running. */
 export const shop = (): Shop => onStage().shop;
 
 /** What a customer sees. Objects are shown as JSON. */
@@ -51,7 +51,7 @@ export const show = (...what: readonly unknown[]): void => {
 
 export const shown = (): readonly string[] => onStage().shown;
 
-/** The store that a browser would have: it outlives the page, and goes by the device's clock. */
+/** The store that a browser would have: it outlives the page, and uses the device's clock. */
 function diskStore({ now }: Pick<Platform['clock'], 'now'>): Store {
   const store = memoryStore({ medium: onStage().disk, now });
   return { ...store, kind: 'indexeddb', survives: 'process', shared: 'origin' };
@@ -73,18 +73,18 @@ const defaults = (over: Partial<Platform>): Readonly<Record<Place, OnceOptions>>
 export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = {}): Once =>
   createOn(platform(over), { ...defaults(over)[onStage().place], ...options });
 
-/** A reload: everything in memory is gone, and what is on the disk stays. */
+/** Simulates a reload: everything in memory is gone, and what is on the disk stays. */
 export const reload = (): void => {
   for (const symbol of REALM) delete (globalThis as { [of: symbol]: unknown })[symbol];
 };
 
-/** The browser clears what it stored. */
+/** Simulates a browser that clears what it stored. */
 export const evict = (): void => {
   const { disk } = onStage();
   for (const record of disk.scan({ before: Number.POSITIVE_INFINITY, limit: 1000 }).records) disk.set((record as Stored).id, null);
 };
 
-/** What is on the disk now. */
+/** What is on the disk at the moment. */
 export const stored = (): readonly unknown[] => onStage().disk.scan({ before: Number.POSITIVE_INFINITY, limit: 1000 }).records;
 
 export async function enter(place: Place): Promise<void> {
@@ -102,7 +102,7 @@ export async function leave(): Promise<void> {
   stage = undefined;
 }
 
-/** Sets globals that a page has and Node has not: a location, and a fetch and a Request that resolve against it. */
+/** Sets globals that a page has and Node lacks: a location, and a fetch and a Request that resolve relative URLs against it. */
 function intoPage(origin: string): () => void {
   const { fetch: ownFetch, Request: OwnRequest } = globalThis;
   const absolute = (input: RequestInfo | URL) => (typeof input === 'string' ? new URL(input, origin) : input);

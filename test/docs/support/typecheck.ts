@@ -1,4 +1,4 @@
-/** All snippets in one TypeScript program, under the strictest settings that a user may have. */
+/** Compiles all snippets in one TypeScript program, under the strictest settings that a user may have. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -18,13 +18,13 @@ const compilerOptions = {
   jsx: 'react-jsx',
 };
 
-/** Errors by snippet, each with its line in the Markdown file. */
+/** The errors by snippet, each with its line in the Markdown file. */
 export function typeErrors(snippets: readonly Snippet[]): ReadonlyMap<Snippet, readonly string[]> {
   mkdirSync(join(root, '.tmp'), { recursive: true });
   writeFileSync(project, JSON.stringify({ extends: '../tsconfig.json', compilerOptions, include: [], files: snippets.map(({ checked }) => checked) }));
   const { stdout, stderr } = spawnSync(process.execPath, [tsc, '--noEmit', '--pretty', 'false', '--project', project], { cwd: root, encoding: 'utf8' });
   const byFile = new Map(snippets.map((snippet) => [relative(root, snippet.checked).replaceAll('\\', '/'), { snippet, errors: [] as string[] }]));
-  // The further lines of an error are indented.
+  // The continuation lines of an error are indented.
   for (const finding of `${stdout}${stderr}`.split(/\r?\n(?=\S)/).filter((text) => text.trim() !== '')) {
     const [, file = '', line, text = ''] = /^(.+?)\((\d+),\d+\): error (.*)/s.exec(finding) ?? [];
     const found = byFile.get(file);

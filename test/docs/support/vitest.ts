@@ -1,11 +1,11 @@
-/** What a snippet gets for `vitest`: its tests run when the snippet has been loaded, inside the test of the snippet. */
+/** What a snippet gets when it imports `vitest`: its tests run once the snippet has been loaded, inside the snippet's own test. */
 import { show } from './stage.js';
 
 export { expect } from 'vitest';
 
 type Work = () => unknown;
 
-/** What vitest gives a test that says nothing else, ms. */
+/** The time limit that vitest gives a test without one, ms. */
 const LIMIT_MS = 5000;
 
 /** How long a test took, and how long it may take, ms. */

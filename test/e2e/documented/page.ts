@@ -7,7 +7,7 @@ import { createOnce, isOnceError, type OnceOptions, outcomeOf, requests } from '
 
 const queries = new QueryClient();
 export const session = {
-  /** Empty: nobody is logged in. */
+  /** The user who is logged in; empty if nobody is. */
   get userId(): string {
     return Cookies.get('user') ?? '';
   },

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Every rule that axe has, best practices included. */
+/** Runs every axe rule, including best practices. */
 export async function noViolations({ page }: { readonly page: Page }, state: string): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source);
   const violations = await page.evaluate(async () => {

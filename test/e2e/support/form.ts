@@ -23,6 +23,21 @@ export async function pays(page: Page): Promise<void> {
   await says(page, PAID);
 }
 
+/** Holds back the answers to what the page sends, so that a test can look at the page meanwhile. The result lets them arrive. */
+export async function holdAnswers(page: Page): Promise<() => void> {
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/*', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    const response = await route.fetch();
+    await released;
+    return route.fulfill({ response });
+  });
+  return release;
+}
+
 /** Pays with a card that is declined, and waits for the message. */
 export async function isDeclined(page: Page, words: string): Promise<void> {
   await card(page, '0002, is declined');

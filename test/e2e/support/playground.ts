@@ -15,7 +15,7 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** Long enough for a test to act during a charge, short enough to wait for. */
+/** Long enough for a test to act during a charge, and short enough to wait for. */
 const CHARGE_MS = 300;
 /** Longer than a busy machine takes from a click to the next step of a test. */
 const SLOW_MS = 4000;
@@ -35,7 +35,7 @@ interface Intent {
   readonly ended: 'done' | 'gave-up' | 'failed' | 'refused' | null;
 }
 
-/** Playwright turns the back-forward cache off, and customers have it on. So this turns it on. */
+/** Turns the back-forward cache on, as customers have it: Playwright turns it off. */
 export function launch(executablePath = headlessChromium()): Promise<Browser> {
   return chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) });
 }
@@ -69,7 +69,7 @@ export class Playground {
     return tab;
   }
 
-  /** The same, on any page of the shop. */
+  /** Like `customer`, on any page of the shop. */
   visitor(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     return this.#visitor(this.#browser, path, options);
   }
@@ -100,7 +100,7 @@ export class Playground {
     await this.emptyShop();
   }
 
-  /** Empties the shop and the storage of this customer. Faster than another customer. */
+  /** Empties the shop and this customer's storage. Faster than a new customer. */
   async startOver(tab: Tab): Promise<void> {
     await this.calm();
     await Promise.all([tab.page.waitForEvent('load'), tab.button('Start over').click()]);

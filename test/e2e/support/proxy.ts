@@ -1,4 +1,7 @@
-/** A proxy that sends every host to one port. So a host that does not exist has a server, and its origin is no secure context. */
+/**
+ * A proxy that sends requests for every host to one port. So a host that does not exist gets a server, and its origin
+ * is not a secure context.
+ */
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -16,12 +19,12 @@ export async function startProxy(port: number): Promise<Proxy> {
       answer.pipe(response).on('error', () => {});
       answer.on('error', () => response.destroy());
     });
-    // An answer that is lost behind the proxy is lost in front of it.
+    // If the answer is lost behind the proxy, the client loses it as well.
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
-  // Refuses what a browser requests by itself over TLS.
+  // Refuses the TLS requests that a browser makes for its own purposes.
   server.on('connect', (_, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -104,7 +104,7 @@ export class LaneOnScreen {
     await expect.poll(() => look().catch(String), { timeout: 90_000, interval: 100 }).toMatch(/^Paid/);
   }
 
-  /** Checks that one click was enough. Only if at least two attempts timed out, it presses again. */
+  /** Expects one click to be enough. Presses again only if at least two attempts have timed out. */
   async paidByOneClick(): Promise<void> {
     await this.says(/^(Paid|Not sure yet)/);
     const late = await this.attempts.filter({ hasText: 'no answer in time' }).count();

@@ -1,9 +1,9 @@
-/** The browser's client, which both sides import. */
+/** The browser's client. Browser and server code both import it. */
 import { createOnce, type OperationState } from 'oncefetch';
 
 export const once = createOnce({ namespace: () => /(?:^|; )user=(\w+)/.exec(document.cookie)?.[1] ?? '' });
 
-/** What the customer is told of a payment that this browser sent. `said`: what the server knew when it rendered the page. */
+/** What the customer is told about a payment that this browser sent. `said`: what the server knew when it rendered the page. */
 export function told(state: OperationState, said: string): string {
   if (said.startsWith('Paid')) return said;
   if (state.phase === 'sending' || state.phase === 'waiting') return 'Paying…';

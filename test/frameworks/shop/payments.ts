@@ -1,13 +1,13 @@
-/** What the server of each shop does: it charges a cart at the bank, once, and knows afterwards what became of it. */
+/** What the server of each shop does: it has the bank charge a cart once, and knows afterwards what happened. */
 import { DatabaseSync } from 'node:sqlite';
 import { createOnce, outcomeOf, pending } from 'oncefetch/node';
 import { sqliteStore } from 'oncefetch/sqlite';
 
 const db = new DatabaseSync(process.env['DATABASE'] ?? 'shop.db', { timeout: 5000 });
 db.exec('CREATE TABLE IF NOT EXISTS orders (user TEXT, cart TEXT, receipt INTEGER, PRIMARY KEY (user, cart))');
-// A receipt stays, whatever comes later.
+// Keeps a receipt, whatever comes later.
 const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET receipt = coalesce(receipt, excluded.receipt)');
-// Before a charge: whoever dies before `book` must not leave "not paid" behind.
+// Called before a charge, so that a process that dies before `book` leaves no "not paid" behind.
 const forgetRefusal = db.prepare('DELETE FROM orders WHERE cart = ? AND receipt IS NULL');
 
 const store = sqliteStore({ database: db });
@@ -24,13 +24,13 @@ export function bank(key: string, cart: string, card: string): Promise<Response>
   });
 }
 
-/** Writes down what the bank said of a cart. */
+/** Records the bank's answer about a cart. */
 export async function book(user: string, cart: string, answer: Response): Promise<void> {
   const { id = null } = answer.ok ? await answer.clone().json() : {};
   remember.run(user, cart, id);
 }
 
-/** The bank's answer, however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
+/** The bank's answer, the same however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
 export async function charge(user: string, cart: string, card: string): Promise<Response> {
   const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
   forgetRefusal.run(cart);
@@ -50,7 +50,7 @@ export async function charge(user: string, cart: string, card: string): Promise<
 
 const notKnown = () => Response.json({ title: 'Not known yet' }, { status: 504 });
 
-/** What a page says of a cart when it is rendered. */
+/** What a page says about a cart when it is rendered. */
 export async function said(user: string, cart: string): Promise<string> {
   const order = db.prepare('SELECT receipt FROM orders WHERE user = ? AND cart = ?').get(user, cart);
   if (order?.['receipt']) return `Paid. Receipt no. ${order['receipt']}.`;

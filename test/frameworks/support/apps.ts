@@ -1,4 +1,4 @@
-/** The apps. Each is started as its framework starts it in production. */
+/** The apps, each started as its framework starts it in production. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ const here = join(import.meta.dirname, '..');
 export interface App {
   readonly name: string;
   readonly folder: string;
-  /** Pages of its own, beside those that each app has. */
+  /** The pages of this app that the other apps do not have. */
   readonly pages: readonly string[];
   /** The arguments of Node, which runs in the app's folder. */
   readonly server: (port: number) => readonly string[];
@@ -37,7 +37,7 @@ export const APPS = {
 const PRODUCTION = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1', PROTOCOL_HEADER: 'x-forwarded-proto' };
 
 export interface Running {
-  /** Its output so far. */
+  /** What the app has printed so far. */
   readonly said: () => string;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Goal: in apps of the frameworks that people use, a customer is charged once for each cart, and told so. Method: each app as its
- * framework builds and starts it, in real Chromium. A proxy loses answers of the app, and the bank behind the app loses its own
- * answers. The bank's ledger is the judge.
+ * Goal: in apps built with popular frameworks, a customer is charged once for each cart, and is told so. Method: builds
+ * and starts each app as its framework does, and opens it in real Chromium. A proxy loses answers of the app, and the
+ * bank behind the app loses its own answers. The bank's ledger is the judge.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const chromium = browserNamed('chromium');
 const missing = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : executableOf(chromium) ? undefined : `there is no Chromium: ${howToGet(chromium)}`;
 
 const PAID = /^Paid\. Receipt no\. \d+\.$/;
-/** With or without a receipt: a browser that got the outcome itself knows no receipt before it reloads. */
+/** With or without a receipt: a browser that got the outcome itself has no receipt until it reloads. */
 const DONE = /^Paid\./;
 const NOT_PAID = 'Not paid. Nothing was charged.';
 const UNSURE = 'Not sure yet. Pay again: you will be charged once.';
@@ -55,7 +55,7 @@ function suite(app: App): void {
   });
   describe('a lost answer of the app', () => lost(['/action', ...app.pages], () => world));
 
-  test('the build, the start and the use of the app print nothing about oncefetch', () => {
+  test('nothing about oncefetch is printed when the app is built, started and used', () => {
     const said = readFileSync(join(made, `${app.folder}.log`), 'utf8') + world.server.said();
     expect(said.split('\n').filter((line) => /once/i.test(line))).toEqual([]);
   });
@@ -88,7 +88,7 @@ function withScript(path: string, world: () => World): void {
     await world().chargedOnce();
   });
 
-  test('the bank charges and its answers are lost: the page is not sure, also after a reload; another press pays, with one charge', async () => {
+  test('the bank charges and its answers are lost: the page is not sure, even after a reload; another press pays, with one charge', async () => {
     const page = await world().customer(path);
     await world().bankLoses();
     await pay(page);
@@ -129,7 +129,7 @@ function withoutScript(path: string, world: () => World): void {
 }
 
 function lost(actions: readonly string[], world: () => World): void {
-  test.each(actions)('to the action %s: the page is not sure, and after a look it says that it is paid; one charge', async (path) => {
+  test.each(actions)('to the action %s: the page is not sure, and says paid after it has asked the server; one charge', async (path) => {
     const page = await world().customer(path);
     world().proxy.lose(EVERY);
     await pay(page);
@@ -140,7 +140,7 @@ function lost(actions: readonly string[], world: () => World): void {
     await world().chargedOnce();
   });
 
-  test('to a form, for a while: the page tries again by itself and says that it is paid; one charge', async () => {
+  test('to a form, for a while: the page tries again by itself and says paid; one charge', async () => {
     const page = await world().customer('/form');
     world().proxy.lose(2);
     await pay(page);
@@ -149,7 +149,7 @@ function lost(actions: readonly string[], world: () => World): void {
     await world().chargedOnce();
   });
 
-  test('to a form, and a reload in the middle: the page says that it is paid, and another press charges nothing', async () => {
+  test('to a form, and a reload in the middle: the page says paid, and another press charges nothing', async () => {
     const page = await world().customer('/form');
     world().proxy.lose(EVERY);
     await pay(page);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface FaultyProxy {
   readonly url: string;
-  /** Loses this many answers to POSTs from now on; 0 ends it. */
+  /** Loses this many answers to POSTs from now on; 0 stops that. */
   lose(answers: number): void;
   /** Answers that were lost since the last `lose`. */
   readonly lost: number;

@@ -44,14 +44,14 @@ export class World {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Sends every customer away and empties the bank. */
+  /** Closes the browsers of all customers and empties the bank. */
   async clear(): Promise<void> {
     this.proxy.lose(0);
     for (const context of this.#contexts.splice(0)) await context.close();
     await fetch(`${this.bank.url}/api/reset`, { method: 'POST' });
   }
 
-  /** A customer in front of a cart of their own. */
+  /** Opens the page for a new customer with a new cart. */
   async customer(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext(options);
     context.setDefaultTimeout(PATIENCE.timeout);
@@ -85,7 +85,7 @@ export class World {
     await expect.poll(() => this.proxy.lost, PATIENCE).toBeGreaterThan(0);
   }
 
-  /** Waits until the bank is idle, and expects one charge, for the present cart. */
+  /** Waits until the bank is idle, and expects one charge for the current cart. */
   async chargedOnce(): Promise<void> {
     await expect.poll(async () => (await this.bank.health()).busy, PATIENCE).toBe(0);
     expect(this.charges()).toEqual([{ cart: `c-${this.#cart}`, amount: 4200 }]);

@@ -13,10 +13,10 @@ import { type Child, script } from '../../support/child.ts';
 const PROCESSES = 4;
 /** Longest pause between two kills. */
 const PAUSE_MS_MAX = 120;
-/** Unfinished operations at once, at most. Many are needed, because those of a killed process stand still until its lease ends. */
+/** The maximum number of unfinished operations. It is high because the operations of a killed process stand still until its lease ends. */
 const OPEN_MAX = 1000;
 const OPEN_PER_KILL = 8;
-/** Longest time in which no operation ends: several leases of killed processes. */
+/** How long no operation may end before the run fails: several leases of killed processes. */
 const STANDSTILL_MS = 60_000;
 
 export type Kind = 'sqlite' | 'redis' | 'postgres' | 'none';

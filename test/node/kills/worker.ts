@@ -28,7 +28,8 @@ let over = false;
 /** Pays for the cart, or learns that it is paid. `false` if it is not done, for example because another process drives it. */
 async function take(cart: string): Promise<boolean> {
   const body = JSON.stringify({ cart, amount: 100, card: '4242' });
-  // One call in ten waits for the other process. The others return at once, and the lane goes on with another cart.
+  // One call in ten waits for the process that is driving the operation. The others return at once, and the lane takes
+  // another cart.
   const whenBusy = Math.random() < 0.1 ? 'join' : 'reject';
   console.log(`at ${cart}`);
   const end = await once

@@ -1,7 +1,8 @@
 /**
- * A consumer in its own process, whose effect is a charge at the provider. `crash`: after the charge, the effect never ends; the lease is an hour.
- * `slow`: the effect ends 1.5 s after the charge. `brief`: the same, under a lease of 1 s. `deaf`: after the charge, the effect never ends, and
- * ignores the abort. `copy`: copies the store's folder, as for a backup, and then never ends. Without a task, the effect ends after the charge.
+ * A consumer in its own process, whose effect is a charge at the provider. The task says what follows the charge.
+ * `crash`: the effect never ends, under a lease of an hour. `slow`: the effect ends 1.5 s later. `brief`: the same,
+ * under a lease of 1 s. `deaf`: the effect never ends, and ignores the abort. `copy`: copies the store's folder, as a
+ * backup would, and then never ends. Without a task, the effect ends at once.
  */
 import { cpSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';

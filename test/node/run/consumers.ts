@@ -12,7 +12,7 @@ export class Consumers {
   readonly charges = new Map<string, string>();
   /** The keys in order of arrival, with repeats. */
   readonly asked: string[] = [];
-  /** The file of the present test. */
+  /** The file of the current test. */
   path = '';
   #worker: ReturnType<typeof script> | undefined;
   readonly #provider = createServer((request, response) => {

@@ -1,7 +1,8 @@
 /**
- * Goal: the operation of a killed process is free at once for other processes on the machine; that of a paused process is not. Method: real
- * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts charges. A process that will be killed has a
- * lease of an hour, so a test in which another process waits for that lease times out.
+ * Goal: other processes on the machine can take over the operation of a killed process at once, but not that of a
+ * paused process. Method: real processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys
+ * and counts charges. A process that will be killed has a lease of an hour, so a test in which another process waited
+ * for that lease would time out.
  */
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ async function crashed(): Promise<void> {
   await first.ended;
 }
 
-test('after a kill, the next process goes on at once, under the same key', async () => {
+test('after a kill, the next process continues at once, under the same key', async () => {
   await crashed();
   const second = consumers.start();
   expect(await second.ended).toBe(0);
@@ -28,7 +29,7 @@ test('after a kill, the next process goes on at once, under the same key', async
   expect(consumers.charges.size).toBe(1);
 });
 
-test('a process that already waits for the operation goes on when the driver dies', async () => {
+test('a process that is already waiting for the operation continues when the driver dies', async () => {
   const first = await consumers.charging('crash');
   const second = consumers.start();
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -49,7 +50,7 @@ test('the operation of a killed process can be settled by hand at once, also thr
   database.close();
 });
 
-test('the last attempt of a killed process may still be on its way: nobody can settle it as none yet, however often that is tried', async () => {
+test('the last attempt of a killed process may still be on its way: for a while nobody can settle it as none, however often they try', async () => {
   await crashed();
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }), limits: { attemptMs: 3000 } });
   const none = () => settle(once, [...NAME], 'none').then(() => 'settled');
@@ -71,21 +72,18 @@ test('a paused process keeps its operation: nobody can settle it or take it over
   await close(once);
 });
 
-test.runIf(process.platform === 'linux')(
-  'a process that has copied its store’s folder, which releases its file locks, keeps its operation as well',
-  async () => {
-    const first = await consumers.charging('copy');
-    const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
-    await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    first.process.kill('SIGKILL');
-    await first.ended;
-    await settle(once, [...NAME], 'done');
-    await close(once);
-  },
-);
+test.runIf(process.platform === 'linux')('a process that has copied its store’s folder, which releases its file locks, still keeps its operation', async () => {
+  const first = await consumers.charging('copy');
+  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
+  await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  first.process.kill('SIGKILL');
+  await first.ended;
+  await settle(once, [...NAME], 'done');
+  await close(once);
+});
 
-test('a dead process that started days ago is still known to be gone, and its file is removed later', async () => {
+test('a process that died days after its start is still recognised as dead, and its file is removed later', async () => {
   await crashed();
   const holders = `${consumers.path}-holders`;
   const [file = ''] = readdirSync(holders);

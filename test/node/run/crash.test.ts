@@ -12,7 +12,7 @@ const consumers = new Consumers();
 const running = (line: string) => line.startsWith('running');
 const facts = (line: string) => JSON.parse(line.slice('running '.length)) as { key: string; resumed: boolean; ambiguous: boolean };
 
-test('A24: an effect whose process is killed runs again in another process under the same keys, and is told that it is resumed', async () => {
+test('A24: an effect whose process is killed runs again in another process under the same keys, and learns that it is resumed', async () => {
   const first = await consumers.charging('crash');
   first.process.kill('SIGKILL');
   expect(await first.ended).toBe('SIGKILL');
@@ -57,7 +57,7 @@ test('SIGTERM: the running effect ends, its end is stored, and then the process 
   expect(consumers.asked).toHaveLength(1);
 });
 
-test('SIGTERM: an effect that does not end is given up when its attempt times out, stays pending, and can be resumed at once', async () => {
+test('SIGTERM: an effect that does not end is aborted when its attempt times out, stays pending, and can be resumed at once', async () => {
   const child = await consumers.charging('deaf');
   child.process.kill('SIGTERM');
   expect(await child.ended).toBe(0);

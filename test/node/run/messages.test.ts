@@ -93,7 +93,7 @@ describe('a message', () => {
     expect((error as Error).cause).toMatchObject({ issues: [{ path: ['id'] }, { path: ['at'] }] });
   });
 
-  test('that its consumer can not process stops at the limit, stays pending under one key, and is done when the consumer is fixed', async () => {
+  test('that its consumer cannot process stops at the limit, stays pending under one key, and is done once the consumer is fixed', async () => {
     const keys: string[] = [];
     const poisoned = (once: Once) =>
       run(

@@ -138,7 +138,7 @@ test("a rate limit after a lost answer does not make the effect none; the SDK's 
   expect(outcomeOf(error)).toMatchObject({ effect: 'unknown' });
 });
 
-test("the SDK's Node client resends once when a connection closes, although maxNetworkRetries is 0: hence the fetch client", async () => {
+test("the SDK's Node client resends once when a connection closes, even with maxNetworkRetries 0, which is why docs use its fetch client", async () => {
   faults = ['lose-response', 'limited'];
   await charge('o-1', 'pm_card', { sdk: withNodeClient, attempts: 1 }).catch(() => {});
   expect(keys).toHaveLength(2);

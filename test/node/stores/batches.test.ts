@@ -1,6 +1,7 @@
 /**
- * Goal: concurrent updates of different operations share a statement or script, and each update learns its own end, whatever happens to
- * another update or to the connection. Method: real servers, and clients that count, break or hold back requests.
+ * Goal: concurrent updates of different operations share a statement or script, and each update learns its own result,
+ * whatever happens to the others or to the connection. Method: real servers, and clients that count, break or delay
+ * requests.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -44,11 +45,11 @@ interface Ground {
   readonly store: Store;
   /** A second store on the same records, as in another process. */
   readonly other: Store;
-  /** Makes one record impossible to write. */
+  /** Makes it impossible to write one record. */
   spoil(id: string): Promise<unknown>;
 }
 
-/** The tests for each kind of server. `open` gives each test its own table or prefix. */
+/** Tests for every kind of server. `open` gives each test its own table or prefix. */
 function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
   test(`${MANY} records are made, changed and removed in one request each`, async () => {
     const { wire, store } = await open();
@@ -61,7 +62,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect([first, second, third]).toEqual([1, 1, 1]);
   });
 
-  test('a record that can not be written fails alone', async () => {
+  test('a record that cannot be written fails alone', async () => {
     const { store, spoil } = await open();
     await spoil('r7');
     const expected = ids.map((id) => (id === 'r7' ? spoilt : 'stored'));
@@ -186,7 +187,8 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       heldIsOver = true;
     });
     await Promise.all(ids.filter((id) => id !== 'r5').map(change));
-    // One statement for all, and one for the locked row. After a wait in vain there would be one for each.
+    // One statement for all, and one for the locked row. If all had waited in vain, there would be one statement per
+    // update.
     expect(wire.requests).toBe(2);
     // The locked row does not hold up later updates either.
     await Promise.all(ids.slice(32).map((id) => put(store, `later ${id}`)));

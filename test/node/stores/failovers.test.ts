@@ -1,7 +1,7 @@
 /**
- * Goal: when a Redis replica takes over, the store goes on with it by itself and counts nothing twice. Records that the new master never got are
- * lost as docs/stores.md says. Method: real sentinels and clusters, masters that are killed or paused, a replica that missed acknowledged
- * writes, and a shop that honours keys and counts charges.
+ * Goal: when a Redis replica takes over, the store continues with it by itself and counts nothing twice. Records that
+ * the new master never received are lost, as docs/stores.md says. Method: real sentinels and clusters, masters that are
+ * killed or paused, a replica that missed acknowledged writes, and a shop that honours keys and counts charges.
  */
 import { Cluster, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
@@ -131,7 +131,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     await group.takenOver();
     const after = await storeOn(group);
     expect(await Promise.all(stored.map((id) => after.read(id)))).toEqual(stored.map((id) => record(id)));
-    // Now there is no replica, and a strict update says so.
+    // No replica is left, and a strict update reports that.
     const refused = { reason: 'timeout', message: expect.stringContaining('only 0 of 1 replicas') };
     await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 40_000 });
   });

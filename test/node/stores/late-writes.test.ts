@@ -1,6 +1,7 @@
 /**
- * Goal: an update that has rejected writes nothing later, whatever held it up: a lock, a full pool, a pooler, a paused server, or a connection
- * that has to be made anew. Method: real servers; the obstacle stays until the update has rejected, and then goes away.
+ * Goal: an update that has rejected writes nothing later, whatever delayed it: a lock, a full pool, a pooler, a paused
+ * server, or a connection that had to be reopened. Method: real servers; the obstacle stays until the update has
+ * rejected, and then goes away.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -31,7 +32,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
 const put = (store: Store, id: string, count: number) => store.update(id, () => ({ next: record(id, count), value: 'stored' }));
 const remove = (store: Store, id: string) => store.update(id, () => ({ next: null, value: 'removed' }));
-/** How the call ended: its value, or the reason of its fault. */
+/** The result of the call: its value, or the reason of its fault. */
 const endOf = (call: Promise<unknown>): Promise<unknown> => call.catch((fault) => fault.reason);
 /** Updates until it succeeds: even without an obstacle, a busy machine may take longer than the store waits. */
 const stored = (store: Store, id: string, count: number) => expect.poll(() => endOf(put(store, id, count))).toBe('stored');
@@ -322,7 +323,7 @@ describeOn(withoutRedis)('Redis', () => {
     const end = endOf(
       store.update('a', (current) => {
         const { count } = Object(current) as { count: number };
-        // This is the second round: its attempt goes out next.
+        // This is the second round, and its attempt is about to be sent.
         if (asked.push(count) === 2) server.pause();
         return { next: record('a', count + 10), value: 'stored' };
       }),

@@ -85,11 +85,11 @@ describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {
     expect(asked.at(-1)).toBeUndefined();
   });
 
-  test('PgBouncer restarts in mid-call: no update is lost or takes effect twice', async () => {
+  test('PgBouncer restarts in the middle of calls: no update is lost or takes effect twice', async () => {
     await counts(postgresStore(pool, { table: await tableOf() }), bouncer.restart);
   });
 
-  test('the server behind it restarts in mid-call: no update is lost or takes effect twice', async () => {
+  test('the server behind it restarts in the middle of calls: no update is lost or takes effect twice', async () => {
     await counts(postgresStore(pool, { table: await tableOf() }), server.restart);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Goal: whatever a driver or its owner does with a connection or with parameters, a record is stored if it is reported as stored. Method: a real
- * server; a client of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as
- * postgres.js does.
+ * Goal: a record that is reported as stored is stored, whatever a driver or the owner of a connection does with that
+ * connection or with parameters. Method: a real server; a client of `pg` on which its owner has a transaction open; a
+ * client that converts parameters by the types in the statement, as postgres.js does.
  */
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
@@ -130,7 +130,8 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       const once = createOnce({ namespace: 'billing', durability, store: postgresStore(own, { table, timeoutMs }), limits: { attempts: 1 }, fetch });
       return once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
     };
-    // The store looks for the hidden record of `b` until its time is over, so that is brief; that of `a` gets the time of a busy machine.
+    // The store looks for the hidden record of `b` until its time limit, so that limit is short; the limit for `a` suits a
+    // busy machine.
     for (const [tenant, code, timeoutMs] of [
       ['a', 'ERR_ONCE_UNKNOWN', 8000],
       ['b', 'ERR_ONCE_STORE', 500],

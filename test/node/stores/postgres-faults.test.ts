@@ -1,6 +1,7 @@
 /**
- * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing twice.
- * Method: a real server that is killed, locked or set up wrong; clients whose connection is cut; errors by their SQLSTATE.
+ * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing
+ * twice. Method: a real server that is killed, locked or misconfigured; clients whose connection is cut; errors by
+ * their SQLSTATE.
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -90,7 +91,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
+    'connections cut during updates, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const { store, table } = await open({}, { timeoutMs: 5000 });
       const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
@@ -99,7 +100,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('A34: a server that crashes in mid-update: every record of an acknowledged strict update is there when the server is back', async () => {
+  test('A34: a server that crashes during updates: every record of an acknowledged strict update is there when the server is back', async () => {
     const { store } = await open();
     const { stored, fault } = await storesUntilKilled(store, () => server.kill());
     expect(fault).toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });

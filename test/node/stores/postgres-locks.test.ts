@@ -63,7 +63,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('n')).toEqual(record('n', { count: 2 }));
   });
 
-  test('nor does it if others change the record before the store looks again: the update then rejects if nobody can tell what it did', async () => {
+  test('a connection that breaks, and others who change the record before the store looks again: the update rejects if nobody can tell what it did', async () => {
     await raise(store, 'm');
     const release = await holding(`SELECT 1 FROM oncefetch_records WHERE id = 'm' FOR UPDATE`);
     const raised = raise(store, 'm').then(
@@ -81,7 +81,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     if (end === 'resolved') expect(stored).toEqual(record('m', { count: 6 }));
     else {
       expect(end).toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
-      // The others may have come before both copies, which then change nothing.
+      // The others may have come before both copies of the statement, which then change nothing.
       expect([record('m', { count: 5 }), record('m', { count: 6 })]).toContainEqual(stored);
     }
   });

@@ -1,6 +1,7 @@
 /**
- * Goal: a strict update that a synchronous standby must have is not reported as stored before the standby has it. Method: a real server that
- * waits for a standby which does not exist. The connection ends during the wait: the server has committed the update all the same, and others see it.
+ * Goal: a strict update that must reach a synchronous standby is not reported as stored before the standby has it.
+ * Method: a real server that waits for a standby which does not exist. The connection ends during the wait: the server
+ * has committed the update anyway, and others see it.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -21,7 +22,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     await pool.query('CREATE TABLE waits (n int)');
     await pool.query("ALTER SYSTEM SET synchronous_standby_names = 'away'");
     await pool.query('SELECT pg_reload_conf()');
-    // Only a commit that waits shows that the server's processes have read the setting.
+    // The server's processes have read the setting only when a commit waits.
     while (!(await commitWaits()));
   });
   const commitWaits = async (): Promise<boolean> => {

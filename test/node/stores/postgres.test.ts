@@ -218,7 +218,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       },
     );
 
-    test.each([{ table: '' }, { table: 'x'.repeat(58) }, { table: 'a\0b' }, { schema: '' }, { table: 7 }])('can not be called %o', (options) => {
+    test.each([{ table: '' }, { table: 'x'.repeat(58) }, { table: 'a\0b' }, { schema: '' }, { table: 7 }])('cannot be called %o', (options) => {
       expect(() => postgresStore(pool, options as never)).toThrow(TypeError);
       expect(() => postgresMigration(options as never)).toThrow(TypeError);
     });

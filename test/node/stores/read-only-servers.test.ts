@@ -25,7 +25,7 @@ const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.scan({ before: 2000, limit: 1 }),
 ];
 
-/** Every call is refused as blocked: a call that runs out of time while it asks again reports the server's last word. */
+/** Every call is refused with reason `blocked`. A call that runs out of time while it asks again reports the server's last answer. */
 function expectRefused(ends: readonly PromiseSettledResult<unknown>[]): void {
   const reasons = ends.map((end) => (end as { reason?: { reason?: string } }).reason?.reason);
   expect(reasons).toEqual(ends.map(() => 'blocked'));
@@ -55,7 +55,7 @@ describeOn(withoutRedis)('Redis', () => {
       open.push(one);
       return redisStore(one.client, { prefix: `p${prefixes++}-${name}`, timeoutMs: 2500, ...options });
     };
-    /** Makes the server a replica that lags behind for ever, because its master does not exist. */
+    /** Makes the server a replica that lags behind forever, because its master does not exist. */
     const demote = async (): Promise<unknown> => admin.replicaof('127.0.0.1', await freePort());
     /** Delays the answers to all commands, so that the time sent with each command is wrong by then. */
     const late = (): Promise<unknown> => admin.call('CLIENT', 'PAUSE', '1300', 'ALL');
@@ -120,7 +120,7 @@ describeOn(withoutRedis)('Redis', () => {
       expect([end, looks > 2]).toEqual([NOT_SENT, true]);
     });
 
-    test('a master with too few replicas to take writes is not believed either', async () => {
+    test('a master with too few replicas to take writes refuses every read and every write as well', async () => {
       const store = await storeOn();
       await admin.config('SET', 'min-replicas-to-write', '1');
       const ends = await Promise.allSettled(everyLook(store).map((call) => call()));

@@ -1,6 +1,7 @@
 /**
- * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing twice.
- * Method: real servers that are killed, filled, stopped or set up wrong; replicas; clients whose connection is cut.
+ * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing
+ * twice. Method: real servers that are killed, filled, stopped or misconfigured; replicas; clients whose connection is
+ * cut.
  */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -64,7 +65,7 @@ const faults = (name: keyof typeof redisClients) => () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
+    'connections cut during updates, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const prefix = `cut-${name}-${writers}`;
       const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
@@ -73,7 +74,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     },
   );
 
-  test('a server killed in mid-update: every acknowledged record is there when the server is back', async () => {
+  test('a server killed during updates: every acknowledged record is there when the server is back', async () => {
     const { store } = await storeOn();
     const { stored } = await storesUntilKilled(store, () => server.kill());
     await server.start();
@@ -92,7 +93,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('b'))).toBe('stored');
   });
 
-  test('A34: a server that evicts: strict updates reject with the ways out, until the policy is noeviction', async () => {
+  test('A34: a server that evicts: strict updates reject and name the ways out, until the policy is noeviction', async () => {
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { store, client } = await storeOn();
     await expect(put(store, record('a'))).rejects.toMatchObject({

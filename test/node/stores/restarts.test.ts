@@ -12,7 +12,7 @@ import { describeOn } from '../../support/describe-on.js';
 import { redisClients } from '../../support/redis-clients.js';
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
-  test('restarts in mid-call: no update is lost or takes effect twice, and the store goes on', async () => {
+  test('restarts in the middle of calls: no update is lost or takes effect twice, and the store continues', async () => {
     const server = await startPostgres();
     const pool = new pg.Pool({ ...server.connection, max: 4 });
     pool.on('error', () => {});
@@ -25,12 +25,15 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 });
 
 describeOn(withoutRedis)('Redis', () => {
-  test.each(Object.entries(redisClients))('restarts in mid-call: no update by %s is lost or takes effect twice, and the store goes on', async (_, open) => {
-    const server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
-    const { client, close } = await open(server.port);
-    await counts(redisStore(client), server.restart).finally(() => {
-      close();
-      return server.stop();
-    });
-  });
+  test.each(Object.entries(redisClients))(
+    'restarts in the middle of calls: no update by %s is lost or takes effect twice, and the store continues',
+    async (_, open) => {
+      const server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
+      const { client, close } = await open(server.port);
+      await counts(redisStore(client), server.restart).finally(() => {
+        close();
+        return server.stop();
+      });
+    },
+  );
 });

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 1000;
 
 interface Proxy {
   readonly port: number;
-  /** Stops forwarding on the present connections, and leaves them open. */
+  /** Stops forwarding on the current connections, and leaves them open. */
   silence(): void;
   /** How often data arrived on a silent connection. */
   readonly swallowed: number;
@@ -90,7 +90,7 @@ describeOn(withoutRedis)('Redis', () => {
     const store = redisStore(client, { prefix: name, timeoutMs: TIMEOUT_MS });
     await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     between.silence();
-    // Two calls at once, and only one connection to give up.
+    // Two calls at once, but only one connection to give up.
     const ends = await Promise.all([put(store, 'b'), store.read('a')].map((call) => call.catch((fault) => fault.reason)));
     for (const end of ends) expect(end).toMatch(/timeout|io/);
     const later = await endsUntilStored(store, 'later', between);

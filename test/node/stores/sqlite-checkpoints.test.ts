@@ -1,5 +1,5 @@
 /**
- * Goal: checkpoints of an SQLite file do not block the event loop, the log stays bounded all the same, and the thread that makes them keeps
+ * Goal: checkpoints of an SQLite file do not block the event loop, the log still stays bounded, and the thread that makes them keeps
  * neither a process alive nor a file open. Method: real files; the database file without its log shows what a checkpoint has moved.
  */
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
@@ -59,7 +59,7 @@ async function write(store: Store, count: number, from = 0, body = ''): Promise<
   }
 }
 
-/** A connection that reads the present state until it is closed. */
+/** A connection that reads the current state until it is closed. */
 function reads(path: string): DatabaseSync {
   const reader = new DatabaseSync(path);
   reader.exec('BEGIN');
@@ -170,7 +170,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(statSync(`${path}-wal`).size).toBeLessThan(size + LOG_MAX);
   });
 
-  test('a writer in the way does not put off later checkpoints: each one tries again to begin the log anew', async () => {
+  test('a writer in the way does not stop later checkpoints: each one tries again to restart the log', async () => {
     const tries = fresh();
     const aWriterInTheWay = `{
       const { DatabaseSync } = require('node:sqlite');
@@ -192,7 +192,8 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     threadsBegin(aWriterInTheWay);
     const path = fresh();
     const { store } = storeOn(path);
-    // Each batch is longer than a log may get, so it leads to a try, whether or not SQLite itself has begun the log anew before.
+    // Each batch makes the log longer than allowed, so it leads to a try, whether or not SQLite itself has restarted the
+    // log before.
     for (let batch = 1; batch <= 5; batch++) {
       await write(store, 250, 250 * batch, 'x'.repeat(50_000));
       await vi.waitFor(() => expect(readFileSync(tries, 'utf8')).toBe('1 '.repeat(batch)), slow);

@@ -65,7 +65,7 @@ const test = anyTest
   });
 
 describe('locked', () => {
-  test('by another connection for ever: an update rejects with blocked at the time limit, and the event loop stays free meanwhile', async ({ path, other }) => {
+  test('by another connection forever: an update rejects with blocked at the time limit, and the event loop stays free meanwhile', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path, busyTimeoutMs: 1500 });
     let turns = 0;

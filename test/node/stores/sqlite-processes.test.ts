@@ -51,7 +51,7 @@ test('A22: if four processes claim the same names at once, one process gets each
   await store.close();
 });
 
-test(`A34: every record that a process was told is stored is there after a kill in mid-write, ${KILLS} times`, { timeout: 120_000 }, async () => {
+test(`A34: every record that a process was told is stored is there after a kill in the middle of writes, ${KILLS} times`, { timeout: 120_000 }, async () => {
   const path = join(folder, 'kill.db');
   let told = 0;
   for (let kill = 0; kill < KILLS; kill++) {

@@ -46,7 +46,8 @@ async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const scans = told.map((line) => (JSON.parse(line) as { scans: number }).scans);
   const removed = OVER - (await store.scan(isOver)).records.length;
   expect(Math.max(...scans)).toBeLessThanOrEqual(SETTLES / 100);
-  // Not the full rate: processes that start together find the same records in their first scan, and by chance later.
+  // Less than the full rate: processes that start together find the same records in their first scan, and later again by
+  // chance.
   expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1.5);
 }
 

@@ -24,10 +24,13 @@ export async function probed(target: ProbeTarget, { times = TIMES, dialect = gen
   }
 }
 
-/** Rows that break in at a moment which the probe can only guess: before the commit or after it, and a server may answer either in its own way. */
+/**
+ * Rows that break a request at a moment which the probe can only guess. That moment is before the commit or after it,
+ * and the server may give a different answer for each.
+ */
 const GUESSED: readonly string[] = ['reset', 'killed'];
 
-/** What docs/probe.md says of a server: only what is not as it should be. */
+/** What docs/probe.md says about a server: only what is not as it should be. */
 export function cellsOf({ rows }: Probed): readonly string[] {
   const found = new Map<string, string[]>();
   const shown = rows.filter(({ row, severity }) => severity !== 'fine' && severity !== 'not-tried' && !GUESSED.includes(row));

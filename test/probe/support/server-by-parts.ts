@@ -32,7 +32,10 @@ export interface Parts {
   readonly keepsPayload: boolean;
   /** Whether the log-in is checked before the key. */
   readonly loginFirst: boolean;
-  /** The work lasts until its client has gone, and this is kept of it. If it is nothing, the key stays busy. Without this part, the work goes on. */
+  /**
+   * With this part, the work lasts until its client has gone. Its result is kept; without a result, the key stays busy.
+   * Without this part, the work continues after the client has gone.
+   */
   onGone?(): Told;
   /** How long an answer is kept, ms. */
   readonly keepsMs: number;
@@ -71,7 +74,7 @@ interface Kept {
   /** How many copies have arrived. */
   copies: number;
   given?: Told;
-  /** Its work failed: the next copy does it again. */
+  /** Whether its work failed, so that the next copy does it again. */
   failed?: boolean;
 }
 

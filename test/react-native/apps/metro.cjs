@@ -22,9 +22,10 @@ exports.adapted = (config, app) => ({
   maxWorkers: 2,
   resolver: {
     ...config.resolver,
-    // The last folder: npm puts Expo's own packages beneath Expo, because there are other apps. In a single app they are at the top.
+    // The last folder is for Expo's own packages, which npm puts beneath Expo because there are other apps. In a project
+    // with a single app they are at the top.
     nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules'), join(app, 'node_modules/expo/node_modules')],
-    // Packages that npm put above the apps must not find the React of another app.
+    // Packages that npm has put above the apps must not find another app's React.
     resolveRequest(context, name, platform) {
       const { customResolverOptions, originModulePath } = context;
       if (customResolverOptions.standIns && originModulePath.startsWith(example) && Object.hasOwn(STAND_INS, name))

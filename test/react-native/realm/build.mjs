@@ -12,7 +12,7 @@ process.env['NODE_ENV'] = 'production';
 process.env['EXPO_OFFLINE'] = '1';
 const expo = app.startsWith('expo');
 const from = createRequire(join(folder, 'index.js'));
-// npm may have put another version of Metro beside the app.
+// npm may have installed another version of Metro beside the app.
 const Metro = createRequire(from.resolve(expo ? 'expo/metro-config' : '@react-native/metro-config'))(expo ? '@expo/metro/metro' : 'metro');
 const loaded = await Metro.loadConfig({ cwd: folder, config: join(folder, expo ? 'metro.config.js' : 'metro.config.cjs') });
 for (const { entry, platform, out, profile = 'hermes-stable', standIns = false } of /** @type {Bundle[]} */ (JSON.parse(json))) {

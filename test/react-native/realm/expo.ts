@@ -9,21 +9,21 @@ interface Init {
   readonly headers: readonly (readonly [string, string])[];
   readonly redirect: string;
 }
-/** Functions of the realm: they take plain values, and text of JSON. */
+/** Functions of the realm. They take plain values, and objects as JSON text. */
 interface Hear {
   head(json: string): void;
   body(bytes: readonly number[]): void;
   fail(message: string): void;
 }
 
-/** `step` marks a moment at which the app may be killed, and tells whether the app still lives. */
+/** `step` marks a moment at which the app may be killed, and returns whether the app is still alive. */
 export function expoHttp(os: Os, step: () => boolean) {
   const live = new Set<() => void>();
   const start = (url: string, json: string, body: Iterable<number> | null, hear: Hear) => {
     const { method, headers, redirect } = JSON.parse(json) as Init;
     let cancel = () => {};
     const forget = () => cancel();
-    /** Ends the request. Tells whether it was still open, and the app still lives. */
+    /** Ends the request. Returns whether it was still open and the app is still alive. */
     const over = () => live.delete(forget) && step();
     const fail = (message: string) => {
       cancel();

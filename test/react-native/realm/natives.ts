@@ -23,7 +23,7 @@ export interface Inside {
   into<T>(value: T): T;
   /** Makes a promise of the realm. */
   promise(executor: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void): Promise<unknown>;
-  /** Errors that nobody caught. */
+  /** Errors that nobody has caught. */
   readonly unhandled: { readonly message: string }[];
 }
 

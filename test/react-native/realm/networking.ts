@@ -30,7 +30,7 @@ export interface Host {
   readonly blobs: Blobs;
   /** Sends an event to JavaScript. */
   emit(name: string, given: readonly unknown[]): void;
-  /** Marks a moment at which the app may be killed, and tells whether the app still lives. */
+  /** Marks a moment at which the app may be killed, and returns whether the app is still alive. */
   step(): boolean;
 }
 
@@ -52,7 +52,7 @@ function joined(pairs: readonly (readonly [string, string])[]): Record<string, s
 export function networkingOf({ os, blobs, emit, step }: Host) {
   let last = 0;
   const live = new Map<number, () => void>();
-  /** Ends a request. Tells whether it was still open. */
+  /** Ends a request. Returns whether it was still open. */
   const over = (id: number) => live.delete(id);
   const hearingOf = (id: number, responseType: string): Hear => {
     let type = '';

@@ -13,7 +13,7 @@ import type { Os } from './system-http.js';
 import { timersOf } from './timers.js';
 
 export interface Engine {
-  /** Built-ins of React Native 0.88's engine that this engine lacks: a global, or a function of a global. */
+  /** Built-ins of React Native 0.88's engine that this older engine lacks: a global, or a function of a global. */
   readonly lacks?: readonly string[];
   /** React Native 0.81 also asks for its modules through `__turboModuleProxy`. */
   readonly turboProxy?: boolean;
@@ -25,7 +25,7 @@ export interface RealmOptions {
   /** The app, as Metro has bundled it. */
   readonly bundle: string;
   readonly engine: Engine;
-  /** Marks a moment at which the app may be killed, and tells whether the app still lives. */
+  /** Marks a moment at which the app may be killed, and returns whether the app is still alive. */
   readonly step: () => boolean;
   /** Edits the app's code. */
   readonly change?: ((code: string) => string) | undefined;
@@ -86,7 +86,7 @@ export function createRealm({ os, bundle, engine: { lacks = [], turboProxy = fal
     RN$registerCallableModule: () => {},
     nativeModuleProxy: proxy,
     ...(turboProxy && { __turboModuleProxy: (name: string) => proxy[name] }),
-    // Without it React Native brings a Promise of its own.
+    // Without it, React Native installs its own Promise.
     HermesInternal: { hasPromise: () => true, enablePromiseRejectionTracker() {}, getRuntimeProperties: () => ({}), getInstrumentedStats: () => ({}) },
     nativePerformanceNow: () => performance.now(),
     nativeLoggingHook: () => {},

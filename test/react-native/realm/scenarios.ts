@@ -49,7 +49,7 @@ const app = (state: string) => {
 };
 
 const LIMITS = { attemptMs: 4000, totalMs: 12_000, inProgressMs: 4000 };
-/** For servers that never answer. Elsewhere, a busy machine must not end an attempt. */
+/** For servers that never answer. With other servers, a busy machine must not end an attempt. */
 const BRIEF: OnceOptions = { limits: { ...LIMITS, attemptMs: 300 } };
 const RETRY = { minDelayMs: 5, maxDelayMs: 20 };
 
@@ -135,13 +135,13 @@ world.scenarios = {
 
 const PATIENT: OnceOptions = { limits: { ...LIMITS, attemptMs: 2000 } };
 
-/** For an app that is killed: the first launch pays, and later launches go on with the operation that was left. */
+/** For apps that are killed: the first launch pays, and later launches continue the operation that it left behind. */
 world.launch = {
   pay: pay('lose-answer', {}, PATIENT),
-  /** The customer agrees that the payment goes on when the app is closed. */
+  /** The customer agrees that the payment may continue when the app is closed. */
   agree: async (to) =>
     seen(await call(client(to, PATIENT), to, 'lose-answer', { once: { operation: ['pay', to.id], background: { untilMs: Date.now() + 3_600_000 } } })),
-  /** What `expo-background-task` or `BGTaskScheduler` runs. */
+  /** The code that `expo-background-task` or `BGTaskScheduler` runs. */
   task: async (to) => {
     const ends: string[] = [];
     const { open } = await resumeInBackground(client(to, { ...PATIENT, onOutcome: ({ effect }) => void ends.push(effect) }));
@@ -155,7 +155,7 @@ world.launch = {
   },
 };
 
-/** Functions that some React Native lacks. The controls check that calling them fails there. */
+/** Functions that some React Native lacks. The controls check that calls to them fail there. */
 world.wrong = {
   'crypto.randomUUID': () => crypto.randomUUID(),
   'AbortSignal.timeout': () => void AbortSignal.timeout(1),

@@ -1,6 +1,6 @@
 /**
- * A shop that charges once per key. The path of a request selects a fault of the network. The shop remembers what it saw. It uses
- * nothing of Node, because it runs in Hermes as well.
+ * A shop that charges once per key. The path of a request selects a network fault. The shop remembers what it saw. It
+ * uses nothing of Node, because it also runs in Hermes.
  */
 export interface Asked {
   readonly path: string;
@@ -42,7 +42,7 @@ const IN_PROGRESS = say(409, { code: 'idempotency_key_in_progress' }, { 'retry-a
 interface Turn {
   readonly id: string;
   readonly first: boolean;
-  /** Charges the key, and tells whether it had been charged before. */
+  /** Charges the key, and returns whether it had been charged before. */
   charge(): boolean;
   /** Charges the key if it was not charged before, and returns the answer of the charge. */
   done(afterMs?: number): Deed;

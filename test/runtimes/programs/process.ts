@@ -23,7 +23,7 @@ interface Runtimes {
 const { Deno, Bun } = globalThis as Runtimes;
 const { STORE, FOLDER } = process.env;
 
-/** The class of SQLite databases. Node before 22.16 has no SQLite that will do, so there a package with the same API stands in. */
+/** The class for SQLite databases. Node before 22.16 has no suitable SQLite, so a package with the same API replaces it there. */
 function sqlite(): new (path: string) => SqliteDatabase {
   if (Bun) return process.getBuiltinModule('bun:sqlite' as 'node:sqlite')['Database' as 'DatabaseSync'];
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-/** The runtimes that are installed. For each of the others a test says why it is missing, and fails on CI. */
+/** The runtimes that are installed. For each of the others, a test is skipped and says why it is missing; on CI it fails. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ export const client: Client = ({ api, createOnce }) => {
       once: { operation: ['message', order.id], key: `m-${order.id}` },
     });
 
-  /** Sends what is in the outbox, and crosses it off. */
+  /** Sends what is in the outbox, and removes it from there. */
   const relay = async (order: Order) => {
     const listed = await fetch(`${api}/outbox/${order.id}`);
     if (!listed.ok) throw new Error(`${listed.status}`);

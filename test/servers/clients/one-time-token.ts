@@ -11,7 +11,7 @@ export const client: Client = ({ api, createOnce }) => {
       place: inBody('token'),
       answers: [
         { status: 409, at: { code: 'TOKEN_USED' }, means: 'open' },
-        { status: 410, at: { code: 'TOKEN_EXPIRED' }, means: 'refused', sticky: true }, // it was not used, and can't be any more
+        { status: 410, at: { code: 'TOKEN_EXPIRED' }, means: 'refused', sticky: true }, // the token was not used, and no longer can be
       ],
     }),
     reconcile: async ({ key, signal }) => {

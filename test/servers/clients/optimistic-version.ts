@@ -14,7 +14,7 @@ export const client: Client = ({ api, createOnce }) => {
     reconcile: async ({ operation, key, response, signal }) => {
       const found = await fetch(`${api}/accounts/${operation[1]}/changes/${key}`, { signal, cache: 'no-store' });
       if (found.ok) return found;
-      // The version went on without this change, so it can't be taken any more.
+      // The account has moved to another version without this change, so the server can no longer accept it.
       return found.status === 404 && response?.status === 409 ? 'none' : 'unknown';
     },
   });
@@ -25,7 +25,7 @@ export const client: Client = ({ api, createOnce }) => {
     return ((await found.json()) as { version: number }).version;
   };
 
-  // The version is that of the form: read anew, it would be another change.
+  // The version that the form was filled in for. With a newer one it would be another change.
   const deposit = (order: Order, version: number) =>
     once.fetch(`${api}/accounts/${order.id}/changes`, {
       method: 'POST',

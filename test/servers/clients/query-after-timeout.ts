@@ -14,7 +14,7 @@ export const client: Client = ({ api, createOnce }) => {
       if (!looked.ok) return 'unknown';
       const { found, now } = (await looked.json()) as { found: { id: number } | null; now: number };
       if (found) return Response.json(found);
-      // Not there: it may still be on its way, until the server takes it no more.
+      // If it is not there, it may still be on its way, until the time from which the server refuses it.
       return now > (validUntil.get(String(operation[1])) ?? Number.POSITIVE_INFINITY) ? 'none' : 'unknown';
     },
   });

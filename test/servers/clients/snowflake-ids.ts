@@ -20,7 +20,7 @@ export const client: Client = ({ api, createOnce }) => {
     once.fetch(`${api}/payments`, {
       method: 'POST',
       body: JSON.stringify({ order: order.id, amount: order.amount }),
-      once: { operation: ['pay', order.id], key: () => String(snowflakes.generate({ workerId: 7n })) }, // a worker id of each machine's own
+      once: { operation: ['pay', order.id], key: () => String(snowflakes.generate({ workerId: 7n })) }, // each machine has its own worker id
     });
 
   return pay;

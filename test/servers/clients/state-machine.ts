@@ -4,7 +4,7 @@ import type { Client, Order } from '../support/run.js';
 export const client: Client = ({ api, createOnce }) => {
   const orders = defineDialect({
     name: 'orders',
-    place: inHeader('Idempotency-Key'), // nobody reads it: the state is what counts
+    place: inHeader('Idempotency-Key'), // the server ignores the key: the state is what counts
     answers: [{ status: 409, at: { code: 'ALREADY_PAID' }, means: 'done-elsewhere', resource: 'id' }],
   });
   const once = createOnce({ namespace: 'till', dialect: orders });

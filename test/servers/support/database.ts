@@ -6,10 +6,13 @@ import type { Handler } from './http.ts';
 
 export { transaction } from '../../../playground/server/database.ts';
 
-/** Stands in for `transaction` when a test takes the transaction away: every statement commits by itself. */
+/** Replaces `transaction` when a test removes the transaction: every statement commits by itself. */
 export const apart = <T>(_: DatabaseSync, work: () => T): T => work();
 
-/** Common to every server. `effects`: a query for each kind of effect, with a row per effect that names its operation. Each operation must have one. */
+/**
+ * What every server has. `effects`: one query for each kind of effect. It returns a row per effect, with the name of
+ * its operation; each operation must have exactly one.
+ */
 interface Kept {
   readonly tables: string;
   readonly effects: readonly string[];

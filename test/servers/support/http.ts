@@ -1,4 +1,4 @@
-/** The little of HTTP that the servers need. Node runs these files without a build, in processes that the tests can kill. */
+/** The small part of HTTP that the servers need. Node runs these files without a build, in processes that the tests can kill. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Answer {

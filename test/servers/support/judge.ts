@@ -1,4 +1,4 @@
-/** The truth, whatever the server says: the judge reads the server's database directly. */
+/** Finds the truth by reading the server's database directly, whatever the server says. */
 import { DatabaseSync } from 'node:sqlite';
 import { type Opened, openPostgres, type Server } from './database.js';
 

@@ -7,7 +7,10 @@ import type { Lie } from './liar.js';
 export const WORK_MS = 300;
 export const OTHER = 'k-other';
 
-/** A server that looks for the key before the work, and stores it only after the work, which lasts until that many requests have come. */
+/**
+ * A server that looks for the key before it works and stores the key only afterwards. The work lasts until this many
+ * requests have arrived.
+ */
 export const racingWith = (requests: number): Lie => {
   let came = 0;
   return async (asked, ledger) => {

@@ -1,6 +1,6 @@
 /**
- * Runs one server in its own process: `node main.ts <scheme> <services as JSON> <edits of its source as JSON>`. It stands by until its parent
- * sends a message, tells its port, and kills itself at the moment that a request names.
+ * Runs one server in its own process: `node main.ts <scheme> <services as JSON> <edits of its source as JSON>`. It
+ * waits until its parent sends a message, reports its port, and kills itself at the moment that a request names.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { registerHooks } from 'node:module';
@@ -70,6 +70,6 @@ async function serve(): Promise<void> {
   http.listen(0, '127.0.0.1', () => process.send?.((http.address() as AddressInfo).port));
 }
 
-// Stand by until the process before this one is dead.
+// Waits until the process that it replaces is dead.
 process.once('message', () => void serve());
 process.once('disconnect', () => process.exit());

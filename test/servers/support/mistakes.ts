@@ -1,4 +1,4 @@
-/** Servers as tutorials show them, each with its mistake, or `mended`. */
+/** Servers as tutorials show them, each with its mistake. With `mended`, the mistake is corrected. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answer } from './http.js';
@@ -18,7 +18,7 @@ const bank = () => {
   };
 };
 
-/** Insert, then work: a duplicate returns success. */
+/** Inserts the key, then works. A duplicate is told "success" at once, whatever becomes of the work. */
 export const insertsFirst = ({ mended = false } = {}): Lie => {
   const [taken, work] = [new Set<string>(), bank()];
   return (asked, ledger) => {
@@ -37,7 +37,10 @@ export const tooMany =
   (asked, ledger) =>
     ledger.knows(asked) ? (mended ? ledger.replay(asked) : answer(429, { error: 'Duplicate request' })) : ledger.execute(asked);
 
-/** A filter recognises a request by the hash of its body for a while, whether or not it took effect. `fails`: the work of the first request fails. */
+/**
+ * A filter that remembers a request by the hash of its body for a while, whether or not it took effect. `fails`: the
+ * work of the first request fails.
+ */
 export const filtersByHash = ({ windowMs = 60_000, fails = false, mended = false } = {}): Lie => {
   const [until, work] = [new Map<string, number>(), bank()];
   return (asked, ledger) => {
@@ -67,10 +70,13 @@ export const acceptsMeanwhile = ({ mended = false } = {}): Lie => {
   };
 };
 
-/** After how many requests a mended server gives up a stuck row. A count, because within a fixed time a slow client would ask less often. */
+/**
+ * After how many requests a mended server abandons a stuck row. It counts requests instead of time, because in a fixed
+ * time a slow client would ask less often.
+ */
 const ASKS_WHILE_BUSY = 4;
 
-/** Keeps the row "processing" of a process that died: the row has no owner, and no other request may go on. */
+/** Keeps the row "processing" of a process that died. The row names no owner, so no other request may continue. */
 export const withoutOwner = ({ mended = false } = {}): Lie => {
   const [asks, work] = [new Map<string, number>(), bank()];
   return (asked, ledger) => {
@@ -82,7 +88,7 @@ export const withoutOwner = ({ mended = false } = {}): Lie => {
   };
 };
 
-/** Stores a fault like any other answer. */
+/** Stores an error of the server like any other answer. */
 export const storesFaults = ({ mended = false } = {}): Lie => {
   const [failed, work] = [new Set<string>(), bank()];
   return (asked, ledger) => {

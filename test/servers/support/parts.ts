@@ -1,10 +1,13 @@
-/** The parts of each server that keep the second copy of a request out, and how to take them away: pieces of source, each with its replacement. */
+/**
+ * For each server, the parts that keep a second copy of a request out, and how to remove them: pieces of source with
+ * their replacements.
+ */
 import type { Fault } from './wire.ts';
 
 /** Replacements, in order. Each `from` must be in the source exactly once. */
 export type Edits = readonly (readonly [from: string, to: string])[];
 
-/** Operations of a run without a part. It ends as soon as it has shown the failure. */
+/** The number of operations of a run without a part. The run ends as soon as it has shown the failure. */
 const OPERATIONS = 60;
 /** How often a run presses for an operation that may be stuck. */
 const PRESSES_MAX = 8;
@@ -24,10 +27,10 @@ const lies = (...edits: Edits): Part => ({ turns: 'lies', edits });
 const sticks = (...edits: Edits): Part => ({ turns: 'sticks', edits });
 const nothing = (...edits: Edits): Part => ({ turns: 'nothing', edits });
 
-/** The server dies in mid-charge in one operation of ten, and there are no other faults. */
+/** The server dies in the middle of a charge in one operation of ten, and there are no other faults. */
 const DIES: readonly Fault[] = [...Array.from({ length: 9 }, () => 'none' as const), 'kill-before-commit'];
 
-/** Takes the transaction away: every statement commits by itself, and the server may die before `second`. */
+/** Removes the transaction: every statement commits by itself, and the server may die before `second`. */
 const apart = (turns: Turns, second: string): Part => ({
   turns,
   plan: DIES,

@@ -1,4 +1,7 @@
-/** Runs and prints `npm run schemes`. `--without <part>` takes away a part of one scheme's server, and the run must fail. `--calm` makes no faults. */
+/**
+ * Runs and prints `npm run schemes`. `--without <part>` removes a part of one scheme's server, and the run must then
+ * fail. `--calm` makes no faults.
+ */
 import { parseArgs } from 'node:util';
 import { withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { schemes } from '../schemes.js';

@@ -30,7 +30,7 @@ async function tokenFor(api: string, { key }: ProbeRequest): Promise<string> {
   if (known !== undefined) return known;
   const given = await fetch(`${api}/tokens`, { method: 'POST', body: '{}' });
   const { token } = (await given.json()) as { token: string };
-  // Ten copies ask at once, and all of them use the first token that arrives.
+  // Ten copies ask for a token at once, and all of them use the first one that arrives.
   tokens.set(key, tokens.get(key) ?? token);
   return tokens.get(key) ?? token;
 }

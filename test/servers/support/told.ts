@@ -1,4 +1,4 @@
-/** What oncefetch says about one operation with one server, and what really happened. */
+/** What oncefetch says about one operation at one server, compared with what really happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, createOnce, hooks, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
 import type { Liar, Lie } from './liar.js';
@@ -14,13 +14,13 @@ export interface Case {
   /** How many calls are made, one after the other or at once. */
   readonly presses?: number | 'two at once';
   readonly pauseMs?: number;
-  /** Somebody else sends an equal request first. */
+  /** Somebody else sends an equal request before the first call. */
   readonly after?: 'an equal one';
   /** The server's work may go on after the last call has ended, so the test waits for it. */
   readonly settles?: boolean;
 }
 
-/** More requests than this are told as "many": waiting for work in progress takes a number of requests that varies. */
+/** From this number on, requests are reported as "many", because waiting for work in progress takes a varying number of requests. */
 const MANY = 4;
 const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 1400 };
 
@@ -51,7 +51,7 @@ export async function told(one: Case, liar: Liar) {
       if (press > 0) await sleep(pauseMs);
       last = await pay();
     }
-  // The server may still work on attempts that timed out.
+  // The server may still be working on attempts that timed out.
   if (one.settles) await sleep(3 * WORK_MS);
   await close(once);
   const outcome = outcomeOf(last);

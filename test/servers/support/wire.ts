@@ -33,7 +33,10 @@ const KILLS = ['kill-before-commit', 'kill-after-commit'] as const;
 export const FAULTS = [...ON_THE_WIRE, ...KILLS] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** The faults that the first requests of the operations meet, one after the other. Kills are rarer, because a server that dies loses all its requests. */
+/**
+ * The faults that the first requests of the operations meet, one after another. Kills are rarer than other faults,
+ * because a dying server breaks all its requests.
+ */
 const PLAN: readonly Fault[] = [...ON_THE_WIRE, ...KILLS, ...Array.from({ length: 5 }, () => ON_THE_WIRE).flat()];
 /** Methods of requests without an effect, and the faults that they may meet. */
 const READING: readonly string[] = ['GET', 'DELETE'];
@@ -71,7 +74,7 @@ function planner(seed: number, plan: readonly Fault[]): (copy: Copy) => Fault {
   const drawn = (from: readonly Fault[]): Fault => (random() < AGAIN ? (from[Math.floor(random() * from.length)] ?? 'none') : 'none');
   return ({ method, url, headers, text }) => {
     const [, order] = /\bo-(\d+)\b/.exec(`${url} ${text} ${JSON.stringify(headers)}`) ?? [];
-    // Such a request names its operation nowhere: it only follows a link or sends a key.
+    // Such a request does not name its operation: it only follows a link or sends a key.
     if (order === undefined) return drawn(READING.includes(method) ? READS : ON_THE_WIRE);
     const place = `${method} ${url.split(/[/?]/)[1]} ${order}`;
     const count = (arrived.get(place) ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** 1: at most one effect per operation, under any mix of faults. */
+/** Promise 1: at most one effect per operation, under any mix of faults. */
 import type { Apart, Checker, Effect, KeyFacts, Ledger, OpFacts } from '../facts.js';
 import { excuse, inMemoryOnly } from './excuse.js';
 
@@ -66,7 +66,7 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }
 
-/** Names belong to a namespace: after the log-in, the same name is another operation than the one that settled for the guest. */
+/** Names belong to a namespace: under the same name, the user who logged in has another operation than the one that settled for the guest. */
 const asGuest = (earlier: KeyFacts, now: KeyFacts): Apart | undefined =>
   earlier.user !== earlier.op.user && earlier.end === 'settled' && now.user === now.op.user ? 'settled-as-guest' : undefined;
 

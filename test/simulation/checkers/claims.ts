@@ -30,11 +30,11 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
 
 const drives = (id: number, key: KeyFacts, since: number): boolean => key.sends.some((send) => send.call?.id === id && send.at < since);
 
-/** How long after `since`, or after its context thawed, the driver last looked at its record, which it also does before it asks a hook. */
+/** How long after `since`, or after its context thawed, the driver last read its record: before each later attempt, and before it asks a hook. */
 const lookedAt = ({ hook, thawedAt }: Send, since: number, now: number): number =>
   (now - hook.answeredAt > LATE_MS_MAX ? now : hook.askedAt) - Math.max(since, thawedAt);
 
-/** Whether the driver went on although it looked at its record after `since`. It looks before every attempt but the first, and before it asks a hook. */
+/** Whether the driver went on although it read its record after `since`. */
 export const wentOn = (send: Send, since: number, now: number): boolean => send.attempt > 1 && lookedAt(send, since, now) > LATE_MS_MAX;
 
 /** After a log-out no driver goes on. A call that takes the operation up later begins with a first attempt of its own. */
@@ -58,13 +58,13 @@ export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
 
-/** A call that waited while another context drove the same payload is told that end, and sends nothing itself. */
+/** A call that waited while another context drove the same payload is told how that ended, and sends nothing itself. */
 export function afterWaiting(send: Send, ledger: Ledger): void {
   const { key, call, context, payload, thawedAt } = send;
   const { op } = key;
   if (!ledger.quick || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
   if (key.bornIn !== context || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
-  // The call waited for a `resume`, or for an earlier call, of its own context, and looked at the store only after that one was told.
+  // The call waited for a `resume` or an earlier call of its own context, and read the store only after that one was told its outcome.
   const behind = ({ verb, begunAt }: Call): boolean => verb === 'resume' || begunAt < call.begunAt;
   if (op.calls.some((one) => one.context === context && behind(one) && one.told && one.told.at > call.begunAt)) return;
   const other = [...op.keys.values()].filter((one) => one !== key).at(-1);

@@ -5,7 +5,7 @@ import type { Apart, Call, KeyFacts, Ledger, Send } from '../facts.js';
 /** The store refused the record, and its context went on with a copy in its memory, which other contexts cannot see. */
 export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
 
-/** An operation that settled for the guest is another one than that of the user who logged in and makes this call. */
+/** Whether the key belongs to an operation that settled for the guest, while the call is one of the user who logged in, who has another operation. */
 export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean =>
   user !== op.user && end === 'settled' && (call === undefined || call.user === op.user);
 

@@ -1,4 +1,4 @@
-/** 5: an operation that may have had an effect and was not reported is in `pending()`. */
+/** Promise 5: an operation that may have had an effect and was not reported is in `pending()`. */
 import { type Checker, does, type KeyFacts, type Ledger, wasSent } from '../facts.js';
 import { excuse } from './excuse.js';
 
@@ -34,7 +34,7 @@ export const nothingLost: Checker = {
       }
       for (const key of op.keys.values()) {
         if (key.epoch !== op.epoch || !wasSent(key) || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
-        // For these, the stored record tells the next call of the name how the operation ended.
+        // The stored record of such a key tells the next call of the name how the operation ended.
         if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
         if (key.damaged) ledger.apart('record-torn', op);
         else gone(key, ledger);

@@ -1,4 +1,4 @@
-/** 3: one key per operation from begin to settle, whoever drives it. */
+/** Promise 3: one key per operation from begin to settle, whoever drives it. */
 import { type Checker, type Commit, type KeyFacts, type Ledger, type Send, wasSent } from '../facts.js';
 import { afterLogOut, afterWaiting, besideDamaged, endedByAnother, NAME, wentOn } from './claims.js';
 import { withoutConsent } from './consent.js';
@@ -19,7 +19,7 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
 
 function sent(send: Send, ledger: Ledger) {
   const { key, part } = send;
-  // Once the function of a `run` has begun, its later requests are its own affair.
+  // oncefetch has no say in the later requests of a function of `run` that has begun.
   if (part && part !== key.op.parts[0]) return undefined;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
   // By the clock that counts, the key window is over: the key is now as good as a new one, which is harmless only if no server has seen it before.
@@ -29,7 +29,7 @@ function sent(send: Send, ledger: Ledger) {
   if (ended && wentOn(send, key.endedAt, ledger.now()) && !overlooked(key, ledger))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
   if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
-    ledger.violate(NAME, key.op, `${key.key} was sent and nobody waits for it`);
+    ledger.violate(NAME, key.op, `${key.key} was sent, although nobody waits for it`);
   if (send.account !== key.user) ledger.violate(NAME, key.op, `${key.key} of ${key.user} was sent with the cookie of ${send.account}`);
   afterLogOut(send, ledger);
   afterWaiting(send, ledger);

@@ -1,4 +1,4 @@
-/** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
+/** Promise 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
 import { type Call, type Checker, type Effect, type Fact, isWhole, type KeyFacts, type Ledger, type OpFacts, type Told } from '../facts.js';
 import { excuse, inMemoryOnly, isGuests } from './excuse.js';
@@ -19,14 +19,14 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
   if (!byHand && !isWhole(key)) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
   // An unnamed call that began after another call was told of this effect intends an effect of its own. A `resume` intends none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
-    ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);
+    ledger.violate(NAME, op, `call ${call.id} intended another effect, and got the outcome of ${key.key}, which was told at ${key.reportedAt}`);
   if (call && call.verb !== 'resume' && !byHand && !op.elsewhere) whosePayload(op, key, told, outcome, call, ledger);
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
 function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context, repeat }: Call, ledger: Ledger): void {
   const own = key.effects.some((effect) => effect.payload === payload);
-  const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
+  const had = `and the effect is that of payload ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
   const ownOnly = key.effects.every((effect) => effect.payload === payload);
   if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context)
@@ -34,7 +34,7 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
   if (outcome.attempts > 0 || unsure || own || !key.random) return;
-  if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
+  if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} got a remembered answer, ${had}`);
   // A changed payload must be sent, unless the operation settled while this call was under way.
   else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
 }
@@ -62,7 +62,7 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
       judge(one, `none, and ${one.key} had an effect before`, ledger, key);
 }
 
-/** A key can stay in use after a refusal. The outcome "none" is about the time before the key began anew, even if the caller hears it later. */
+/** A key can stay in use after a refusal. The outcome "none" is about the time before the key came into use again, even if the caller is told later. */
 const cameLater = ({ op, rebornAt, effects, sends }: KeyFacts, call: Call | undefined): boolean =>
   effects.every(({ send }) => send.at >= rebornAt) &&
   (call ? [call] : op.calls.filter(({ told }) => !told)).some(
@@ -97,7 +97,7 @@ function told({ op, told, call }: Extract<Fact, { kind: 'told' }>, ledger: Ledge
   }
   if (outcome.effect === 'done') saidDone(op, told, outcome, call, ledger);
   else if (outcome.effect === 'none') saidNone(op, outcome, call, ledger);
-  else if (told.status !== undefined && told.status < 300) ledger.violate(NAME, op, `unknown, and resolved with ${told.status}`);
+  else if (told.status !== undefined && told.status < 300) ledger.violate(NAME, op, `unknown, although the promise resolved with ${told.status}`);
 }
 
 export const outcomeIsTrue: Checker = {

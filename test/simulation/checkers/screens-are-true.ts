@@ -1,4 +1,4 @@
-/** 7: when everything has come to rest, a page shows what is stored. */
+/** Promise 7: when everything has come to rest, a page shows what is stored. */
 import type { Checker, Shown } from '../facts.js';
 
 const NAME = 'screens-are-true';

@@ -1,4 +1,4 @@
-/** 6: every call returns within its limits; once faults stop, every driven operation settles. */
+/** Promise 6: every call returns within its limits; once faults stop, every driven operation settles. */
 import type { Checker } from '../facts.js';
 
 const NAME = 'settles-when-calm';
@@ -8,7 +8,7 @@ export const settlesWhenCalm: Checker = {
   see(fact, ledger) {
     if (fact.kind !== 'told' || !fact.call || fact.told.by === 'event') return;
     const { call, told } = fact;
-    // Another user has logged in since: nothing is said of this operation, and what is listed after it may take longer.
+    // Another user has logged in since, so `resume` does not report this operation, and the operations after it in the list may take longer.
     if (call.verb === 'resume' && !told.outcome && told.error === undefined) return;
     const late = ledger.now() - ledger.dueAt(call);
     if (late > 0) ledger.violate(NAME, fact.op, `call ${call.id} returned ${late} ms past its limits`);

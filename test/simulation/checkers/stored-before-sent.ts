@@ -1,4 +1,4 @@
-/** 2: no attempt leaves before its record is durable, in the durability that the caller was told. */
+/** Promise 2: no attempt leaves before its record is durable, in the durability that the caller was told. */
 import type { Checker } from '../facts.js';
 
 export const storedBeforeSent: Checker = {

@@ -7,7 +7,7 @@ import { anyDevices, family, LIFE, NETWORK, PEOPLE, SERVER, STORE, tabs } from '
 
 export const wordings: Scenario = {
   name: 'wordings',
-  says: 'servers have words of their own for a key that is at work or done: 409, 423, 429, 202',
+  says: 'servers use their own words, with a 409, 423, 429 or 202, for a key whose work goes on or is done',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random, WORDED),
@@ -26,7 +26,7 @@ const BANK = defineDialect({
 
 export const paidElsewhere: Scenario = {
   name: 'paid-elsewhere',
-  says: 'the same is paid at the counter: the server says so, mostly, under a key that it has never seen',
+  says: 'an operation is also paid at the counter; the server mostly notices that when it gets a key that it has never seen',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -38,7 +38,7 @@ export const paidElsewhere: Scenario = {
 
 export const polledByAnybody: Scenario = {
   name: 'polled-by-anybody',
-  says: 'work behind a 202 fails in words of any kind, and is asked after in the session of whoever is logged in',
+  says: 'work behind a 202 fails, and says so in various words; it is polled in the session of whoever is logged in',
   options: (random) => ({
     ...anyDevices(random),
     server: FAMILIES[random.pick(['accepts', 'accepts, common words'])] as ServerOptions,
@@ -51,7 +51,7 @@ export const polledByAnybody: Scenario = {
       declines: 0.3,
       reconcileDelays: 0.3,
       reconcileResponds: 0.5,
-      // Answers come so late that the client must look up whose the operation is by then, and that look fails.
+      // A slow answer makes the client read the record again, to see whether it still drives the operation. That read fails.
       ...(random.of('store').chance(0.3) && { ...STORE, lookFails: 0.3, delayed: 0.3 }),
     },
     workload: { ...PEOPLE, logOut: 0.5, changed: 0.3 },
@@ -60,7 +60,7 @@ export const polledByAnybody: Scenario = {
 
 export const streams: Scenario = {
   name: 'streams',
-  says: 'bodies are streams and bytes, and a success is told line by line for longer than an attempt lasts',
+  says: 'bodies are streams and bytes, and the answer to a success streams line by line for longer than an attempt may take',
   options: (random) => ({
     devices: tabs(random),
     server: { ...family(random), streamsMs: random.pick([2000, 100_000]) },

@@ -7,7 +7,7 @@ import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, SERVER, ST
 
 export const asked: Scenario = {
   name: 'asked',
-  says: 'reconcile hangs, throws, answers late, with any Response, and in the session of whoever is logged in by then',
+  says: 'reconcile hangs, throws, or answers late, with any Response, in the session of whoever is logged in by then',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -25,7 +25,7 @@ export const asked: Scenario = {
 
 export const keyStrategies: Scenario = {
   name: 'key-strategies',
-  says: 'the app’s own way to a key takes its time, throws, or never answers; records may be lost',
+  says: 'the key strategy of the app is slow, throws, or never answers; records may be lost',
   options: (random) => ({
     ...anyDevices(random),
     server: { ...family(random), declined: random.pick([0.1, 0.4]) },
@@ -44,7 +44,7 @@ const others = (random: Random): Partial<OnceOptions> => ({
 
 export const twoClients: Scenario = {
   name: 'two-clients',
-  says: 'calls of one name through two clients with other options over one store; one of them is closed',
+  says: 'two clients with different options over one store make calls under one name; one of the clients is closed',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -61,7 +61,7 @@ export const twoClients: Scenario = {
 
 export const byContent: Scenario = {
   name: 'by-content',
-  says: 'once: true, so that the same content is the same operation',
+  says: 'calls with once: true, so the same content is the same operation',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -73,7 +73,7 @@ export const byContent: Scenario = {
 
 export const again: Scenario = {
   name: 'again',
-  says: 'the same name takes effect again: always, or whenever the form was edited, and forms go back to what they were',
+  says: "a name takes effect again, with repeat: 'always' or 'if-changed'; forms are edited, and edited back",
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -85,7 +85,7 @@ export const again: Scenario = {
 
 export const byHand: Scenario = {
   name: 'by-hand',
-  says: 'people forget, settle and log out in the very moment in which somebody drives what they mean; some say what is not so',
+  says: 'people forget, settle and log out while a call drives the operation; some settle with something untrue',
   options: (random) => ({
     devices: random.chance(0.5) ? processes(random) : tabs(random, { locks: random.chance(0.5) }),
     server: { ...family(random), workMs: [5, 10_000] },
@@ -101,7 +101,7 @@ export const byHand: Scenario = {
 
 export const outbox: Scenario = {
   name: 'outbox',
-  says: 'workers go on with what was agreed to, when they start and at any moment, beside the pages, until its time',
+  says: 'workers beside the pages go on with operations that have a consent, until it ends, when they start and at any later moment',
   options: (random) => ({
     ...(random.chance(0.3) ? { devices: processes(random) } : { devices: tabs(random, { locks: random.chance(0.8) }) }),
     server: family(random),
@@ -127,7 +127,7 @@ function anyOptions(random: Random): ClientOptions {
 
 export const watched: Scenario = {
   name: 'watched',
-  says: 'pages show each operation while other tabs, log-outs, sleep and people change what becomes of it',
+  says: 'pages show each operation while other tabs, log-outs, sleep and people change its state',
   options: (random) => {
     const guests = random.chance(0.2);
     // A browser with service workers has Web Locks.
@@ -160,7 +160,7 @@ export const watched: Scenario = {
 /** Options that stay the same over all releases of an app, because its records and its server depend on them. */
 function anyApp(random: Random, way: Way): ClientOptions {
   const named = way === 'fetch' || way === 'run';
-  // The SDK's app recognises no answer as a mismatch. And a given key leads back to a request that was sent earlier, wherever that went.
+  // Keys that aren't random can lead back to an earlier request with another payload, and the app with the SDK does not recognise a mismatch.
   const keys = way === 'fetch' ? random.pick(['random', 'random', 'random', 'derived', 'literal'] as const) : 'random';
   return {
     runs: way === 'run' ? random.pick(['value', 'response', 'function'] as const) : undefined,
@@ -183,7 +183,7 @@ const READ_BY_SDK = ['409-retry-after', '409-retry-after, refusals not kept', '4
 
 export const crossed: Scenario = {
   name: 'crossed',
-  says: 'every option of a client is drawn by itself, and drawn again for the next release of its app',
+  says: 'every option of a client is drawn independently, and drawn again for the next release of its app',
   options: (random) => {
     const way = random.pick(['fetch', 'fetch', 'run', 'run', 'by-content', 'unnamed'] as const);
     // An unnamed operation cannot be settled or forgotten by name.

@@ -1,5 +1,5 @@
 /**
- * Keys that are no header, and work behind a 202 of calls without a name. In a file of its own, which `pairs.ts` does not draw from: a
+ * Keys that are not sent in a header, and calls without a name whose work goes on behind a 202. In a file of its own, which `pairs.ts` does not draw from: a
  * pair takes its server from one scenario and its dialect from the other.
  */
 import type { Dialect } from '../../../src/core/dialect.js';
@@ -11,7 +11,7 @@ import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, SERVER, tabs } from '
 
 export const keyPlaces: Scenario = {
   name: 'key-places',
-  says: 'keys in headers, JSON bodies and queries, of calls with and without a name, some of them for work behind a 202',
+  says: 'calls with and without a name send keys in headers, JSON bodies and queries; some of the work goes on behind a 202',
   options: (random) => {
     const way = random.pick(['named', 'named', 'by-content', 'unnamed'] as const);
     const polls = random.chance(0.3);

@@ -5,7 +5,7 @@ import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, 
 
 export const fleet: Scenario = {
   name: 'fleet',
-  says: 'machines and processes with leases, whose apps derive keys, poll, ask, hook, settle, log out and log in',
+  says: 'machines and processes with leases; their apps derive keys, poll, reconcile, use hooks, settle, log out and log in',
   options: (random) => {
     const shared = random.chance(0.5);
     const guests = random.chance(0.4);
@@ -47,7 +47,7 @@ export const fleet: Scenario = {
 
 export const callsBack: Scenario = {
   name: 'calls-back',
-  says: 'hooks of the app use the client in the middle of a call, and wait for it: they press, list, resume, forget, settle, log out and close',
+  says: 'hooks of the app use the client in the middle of a call, and wait for that: they press, list, resume, forget, settle, log out and close',
   options: (random) => {
     const client: ClientOptions = {
       keys: random.pick(['random', 'random', 'derived'] as const),
@@ -71,7 +71,7 @@ export const callsBack: Scenario = {
 
 export const nameless: Scenario = {
   name: 'nameless',
-  says: 'calls without a name, of tabs with and without locks, through log-outs, losses of power and stores that fail',
+  says: 'tabs with and without locks make calls without a name, through log-outs, power losses and failing stores',
   options: (random) => {
     const guests = random.chance(0.3);
     return {
@@ -98,7 +98,7 @@ export const nameless: Scenario = {
 
 export const picked: Scenario = {
   name: 'picked',
-  says: 'bodies bear the time of the press, and the app picks what counts of them; forms are edited and edited back, servers compare bytes or do not',
+  says: 'bodies contain the time of the press, which the fingerprint leaves out; forms are edited and edited back; servers compare bytes or do not',
   options: (random) => ({
     ...anyDevices(random),
     server: { ...family(random), comparesBytes: random.chance(0.5) },

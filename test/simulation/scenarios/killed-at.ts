@@ -24,7 +24,7 @@ const press = (at: number, slot: number, more: Partial<Deed<'press'>> = {}): Act
 
 const scenario = (name: string, kind: ContextKind, sends: readonly Fate[], server: Partial<ServerOptions> = {}): Scenario => ({
   name: `killed-at-${name}`,
-  says: 'dies at the await that its seed counts, before or behind it',
+  says: 'a context dies right before or right after the await that the seed counts',
   options: (_, seed) => ({
     devices: [{ locks: kind === 'tab', atomic: true, driftPpm: 0, skewMs: 0, slots: [kind, kind] }],
     server: { ...(FAMILIES['409-retry-after'] as ServerOptions), declined: 0, workMs: [20, 20], ...server },

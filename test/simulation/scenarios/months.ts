@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 
 export const wrongMonth: Scenario = {
   name: 'wrong-month',
-  says: 'the clock of one machine, or of one page for a moment, is a month and more ahead, and it sweeps',
+  says: 'the clock of one machine, or of one page for a moment, is more than a month ahead while it sweeps',
   options: (random) => {
     const shared = random.chance(0.5);
     const devices = shared ? machines(random) : random.chance(0.5) ? tabs(random) : processes(random);
@@ -25,7 +25,7 @@ export const wrongMonth: Scenario = {
 /** A busy time, and a month later a busy minute, in which old and new operations are pressed, settled and swept. */
 export const monthLater: Scenario = {
   name: 'month-later',
-  says: 'what is swept in one place after a month is settled, pressed or resumed in another in the same second',
+  says: 'after a month, one context sweeps an operation in the same second in which another one presses, settles or resumes it',
   options: (random) => {
     const devices = random.chance(0.5) ? tabs(random) : processes(random);
     const slots = devices.flatMap((device) => device.slots).length;
@@ -45,7 +45,7 @@ export const monthLater: Scenario = {
 
 export const months: Scenario = {
   name: 'months',
-  says: 'operations lie about for months while others settle and sweep, in a store that takes its time',
+  says: 'operations stay unsettled for months while others settle and sweep, in a slow store',
   options: (random) => ({
     devices: random.chance(0.5) ? tabs(random) : processes(random),
     server: { ...family(random), windowMs: 100 * DAY },

@@ -35,7 +35,7 @@ function bothApps(one: ClientOptions, { runs, nests, accepted, endpoints, dialec
     ...all,
     // The checkers know the limits of one client only.
     limits: all.other ? undefined : all.unnamed || all.runs ? one.limits : all.limits,
-    // The SDK's app recognises no answer as a mismatch. And a given key leads back to a request that was sent earlier, wherever that went.
+    // Keys that aren't random can lead back to an earlier request, at whichever endpoint that was, and the app with the SDK does not recognise a mismatch.
     keys: bare || all.endpoints || all.repeat ? 'random' : all.keys,
     picks: bare ? false : all.picks,
     repeat: nameless || all.nests ? undefined : all.repeat,

@@ -14,7 +14,7 @@ const X_REQUEST_ID = endpoint('https://shop.example/pay/by-invoice', { headers: 
 
 export const elsewhere: Scenario = {
   name: 'elsewhere',
-  says: 'what is pressed after a lost answer goes to another origin or another endpoint, where nobody has seen its key',
+  says: 'after a lost answer, the next press goes to another origin or endpoint, where the server has never seen the key',
   options: (random) => {
     const failover = random.chance(0.5);
     return {
@@ -54,7 +54,7 @@ export const dialects: Scenario = {
 
 export const deletes: Scenario = {
   name: 'deletes',
-  says: 'a DELETE with a name: a 404 to the second attempt may be anybody’s',
+  says: 'a DELETE with a name: nobody knows who deleted the thing if the second attempt gets a 404',
   options: (random) => ({
     ...anyDevices(random),
     server: { ...family(random), scope: ['method'] },

@@ -61,7 +61,7 @@ const anyRelease = (random: Random, places: readonly Endpoint[]): ClientOptions 
 
 export const servers: Scenario = {
   name: 'servers',
-  says: 'a name goes to one server and then to another one behind the same origin, in releases that speak to them in other ways',
+  says: 'calls of one name go to several servers behind one origin, and each release of the app speaks to them in another way',
   options: (random) => {
     const guests = random.chance(0.3);
     const queues = random.chance(0.3);

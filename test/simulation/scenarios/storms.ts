@@ -24,7 +24,7 @@ export const killed: Scenario = {
 
 export const silentCopies: Scenario = {
   name: 'silent-copies',
-  says: 'one call of the transport puts two or three copies on the server, as Chromium does',
+  says: 'one call of the transport sends two or three copies to the server, as Chromium does',
   options: (random) => ({ devices: tabs(random), server: family(random), client: {}, faults: { ...NETWORK, ...SERVER, duplicated: 0.3 }, workload: PEOPLE }),
 };
 
@@ -46,7 +46,7 @@ export const backend: Scenario = {
 
 export const brokenStores: Scenario = {
   name: 'broken-stores',
-  says: 'stores whose looks and commits fail, hang, tear or are full',
+  says: 'reads and commits of stores fail or hang, records are torn, and stores are full',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -58,7 +58,7 @@ export const brokenStores: Scenario = {
 
 export const powerLoss: Scenario = {
   name: 'power-loss',
-  says: 'the machine loses its power, and with it what was not on the disk yet',
+  says: 'the machine loses power, and with it every write that was not on the disk yet',
   options: (random) => ({
     devices: random.chance(0.5) ? tabs(random) : processes(random),
     server: family(random),
@@ -70,7 +70,7 @@ export const powerLoss: Scenario = {
 
 export const verbs: Scenario = {
   name: 'verbs',
-  says: 'people and apps forget, settle, resume, list and log out in between',
+  says: 'people and apps forget, settle, resume, list and log out between calls',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -88,7 +88,7 @@ export const verbs: Scenario = {
 
 export const clocks: Scenario = {
   name: 'clocks',
-  says: 'clocks jump and drift, lids are closed for days, and the key window ends',
+  says: 'clocks jump and drift, laptops sleep for days, and the key window ends',
   options: (random) => {
     const windowMs = random.pick([600_000, 3_600_000]);
     return {
@@ -136,7 +136,7 @@ export const raceWithoutLocks: Scenario = {
 
 export const form: Scenario = {
   name: 'form',
-  says: 'people change what they send after every doubt',
+  says: 'people edit the form after every unknown outcome',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -152,7 +152,7 @@ export const form: Scenario = {
 
 export const noSupport: Scenario = {
   name: 'no-support',
-  says: 'the server ignores keys: outcomes stay honest, effects are counted, and a client that knows sends nothing twice',
+  says: 'the server ignores keys: outcomes stay true, effects are counted, and a client that knows this sends nothing twice',
   options: (random) => ({
     ...anyDevices(random),
     server: FAMILIES['no support'] as ServerOptions,
@@ -170,7 +170,7 @@ export const forgetful: Scenario = {
 
 export const unnamed: Scenario = {
   name: 'unnamed',
-  says: 'calls without a name: each is one intended effect, and a lost one is taken up by its equal',
+  says: 'calls without a name: each is one intended effect, and the next equal call takes up a lost one',
   options: (random) => ({
     devices: tabs(random),
     server: family(random),
@@ -182,7 +182,7 @@ export const unnamed: Scenario = {
 
 export const runs: Scenario = {
   name: 'runs',
-  says: 'a provider’s SDK in run(), which sends by itself under the key that it is given, or twice under keys made of it, and calls the client in between',
+  says: 'a provider’s SDK in run() sends requests itself, once under the given key or twice under its child keys, and calls the client in between',
   options: (random) => {
     const runs = random.pick(['value', 'children', 'children'] as const);
     const nests = runs === 'children' && random.chance(0.5);
@@ -199,7 +199,7 @@ export const runs: Scenario = {
 
 export const polling: Scenario = {
   name: 'polling',
-  says: 'the server accepts with 202 and does the work later; its link is asked until the work has ended',
+  says: 'the server answers 202 and does the work later; the client polls the link until the work has ended',
   options: (random) => ({
     ...anyDevices(random),
     server: FAMILIES['accepts'] as ServerOptions,
@@ -211,7 +211,7 @@ export const polling: Scenario = {
 
 export const resuming: Scenario = {
   name: 'resuming',
-  says: 'an app goes through all that is pending, a few at a time, stops in between, and dies at it',
+  says: 'an app resumes everything that is pending, a few at a time, and sometimes stops or dies in the middle',
   options: (random) => {
     // On a server, an unnamed call does not take up an earlier one, so the calm could not drive such operations to their end.
     const unnamed = random.chance(0.2);
@@ -227,7 +227,7 @@ export const resuming: Scenario = {
 
 export const guests: Scenario = {
   name: 'guests',
-  says: 'a guest logs in and takes along what is open; contexts die while it is moved',
+  says: 'a guest with unsettled operations logs in; contexts die while the operations are moved',
   options: (random) => ({
     devices: random.chance(0.6) ? tabs(random) : processes(random),
     guests: true,
@@ -240,7 +240,7 @@ export const guests: Scenario = {
 
 export const tunnels: Scenario = {
   name: 'tunnels',
-  says: 'devices are offline as often as not, and what was pressed there waits, or ends unsent',
+  says: 'devices are often offline, so presses wait, or end unsent',
   options: (random) => ({
     ...anyDevices(random),
     server: family(random),
@@ -252,7 +252,7 @@ export const tunnels: Scenario = {
 
 export const frozenTabs: Scenario = {
   name: 'frozen-tabs',
-  says: 'tabs wait for the lock of a frozen one, go on without it, and meet it when it thaws',
+  says: 'tabs wait for the lock of a frozen tab, go on without the lock, and meet that tab when it thaws',
   options: (random) => ({
     devices: tabs(random),
     server: family(random),

@@ -1,6 +1,6 @@
 /**
- * Goal: texts that mean different things are not taken for one another inside the package. Method: the compiler; each line under
- * `@ts-expect-error` must be refused, and one that compiles fails `tsc`.
+ * Goal: inside the package, the compiler does not let one kind of text stand for another. Method: the compiler must
+ * reject each line under `@ts-expect-error`; a line that compiles makes `tsc` fail.
  */
 import type { IdempotencyKey, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../../../src/core/ids.js';
 import { decodeName, encodeName, labelOfContent } from '../../../src/core/name.js';

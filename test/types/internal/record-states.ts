@@ -1,4 +1,4 @@
-/** Goal: a record has only what belongs to its state. Method: the compiler; each line under `@ts-expect-error` must be refused. */
+/** Goal: a record has only the members of its state. Method: the compiler must reject each line under `@ts-expect-error`. */
 import type { Ending } from '../../../src/core/outcome.js';
 import { type EndedRecord, type OnceRecord, type PendingRecord, seal } from '../../../src/core/record.js';
 

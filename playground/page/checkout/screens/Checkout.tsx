@@ -1,4 +1,4 @@
-/** The payment of one cart. The state of the operation decides which screen shows, whichever page or tab began it. */
+/** The payment of one cart. The state of the operation decides which screen is shown, whichever page or tab started the payment. */
 import type { OperationState } from 'oncefetch';
 import { useOperation } from 'oncefetch/react';
 import { useActionState } from 'react';

@@ -1,4 +1,4 @@
-/** The receipt. The page asks the shop for it, because another page may have got the answer. */
+/** The receipt. The page asks the shop for it, because it may have been another page that got the answer. */
 import { Suspense, use, useState } from 'react';
 import { type Cart, euros, totalOf } from '../shop/cart.ts';
 import { orderOf, type Receipt } from '../shop/orders.ts';

@@ -22,13 +22,14 @@ export async function logIn(user: User): Promise<void> {
 }
 
 /**
- * Shows the checkout only after the unsettled payments of the guest have moved, because a press before that would be a second
- * payment. Each tab does this at each start, because a page may be closed in the middle of it.
+ * Shows the checkout only after the guest's unsettled payments have moved, because pressing Pay before that would start
+ * a second payment. Every tab does this when it starts, because a page may have been closed in the middle of the move.
  */
 export async function arrive(): Promise<void> {
   const user = session.id;
   for (const guest of guestsOf(user)) {
-    // If the store fails, the checkout stays closed. `move` moves to the present user, so each try first checks that the user is the same.
+    // If the store fails, the checkout stays closed. `move` moves payments to the current user, so each try first checks
+    // that the user is still the same.
     while (session.id === user && !(await comesAlong(guest))) await new Promise((resolve) => setTimeout(resolve, 1000));
     if (session.id !== user) return;
     save(
@@ -45,13 +46,13 @@ const comesAlong = (guest: string): Promise<boolean> =>
     () => false,
   );
 
-/** Clears what can be read while the session still exists, and keeps the keys of unsettled payments. Returns what to tell the user. */
+/** Clears what can be read while the session still exists, but keeps the keys of unsettled payments. Returns what to tell the user. */
 export async function logOut(): Promise<string> {
   const kept = await clear(once).then(
     ({ kept }) => kept.length,
     () => undefined,
   );
-  // Also if the store failed: the next person at this device must not be in this session.
+  // Done even if the store failed, so that the next person at this device is not in this session.
   session.become();
   session.arrive();
   if (kept === undefined) return 'You are logged out, but this device could not be cleared.';

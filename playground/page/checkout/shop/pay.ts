@@ -24,7 +24,7 @@ export async function pay(cart: Cart, card: string): Promise<Problem> {
 /** Resumes the stored payment under its key, so that nothing is charged twice. */
 export const check = (cartId: string): Promise<Problem> => problemOf(resumeOne(once, ['pay', cartId]));
 
-/** Resumes a payment without a screen of its own. Returns its effect. */
+/** Resumes a payment that has no screen of its own. Returns its effect. */
 export async function effectOf(cartId: string): Promise<Outcome['effect']> {
   const answer: unknown = await resumeOne(once, ['pay', cartId]).catch((error: unknown) => error);
   const outcome = outcomeOf(answer);

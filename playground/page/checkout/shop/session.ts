@@ -30,7 +30,7 @@ class Session {
     return this.user.name === GUEST;
   }
 
-  /** `false` until the payments of a guest have moved to the user. Until then, the page has no button to press. */
+  /** `false` until the guest's payments have moved to the user. Until then, the page shows no Pay button. */
   arrived = false;
 
   become(user: User = newGuest()): void {
@@ -42,7 +42,7 @@ class Session {
     this.#changed();
   }
 
-  /** Follows a log-in or log-out in another tab. */
+  /** Follows a log-in or log-out that happens in another tab. */
   follow(arrive: () => void): void {
     addEventListener('storage', ({ key }) => {
       if (key !== STORED) return;

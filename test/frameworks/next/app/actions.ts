@@ -6,5 +6,5 @@ import { userHere } from './user';
 export async function pay(form: FormData): Promise<void> {
   const cart = form.get('cart') as string;
   await charge(await userHere(), cart, String(form.get('card')));
-  redirect(`/action?cart=${encodeURIComponent(cart)}`); // a page that says what is so: a reload sends nothing
+  redirect(`/action?cart=${encodeURIComponent(cart)}`); // the page shows the current state, and reloading it sends nothing
 }

@@ -1,6 +1,6 @@
 'use client';
 
-/** The answer to an action was lost: the server may have charged, and knows. */
+/** The answer to an action was lost. The server may have charged; only it can tell. */
 export default function Lost() {
   return (
     <>

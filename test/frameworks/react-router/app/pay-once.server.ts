@@ -2,7 +2,7 @@ import { type ActionState, formAction } from 'oncefetch/form';
 import { bank, book, onceFor, said } from '../../shop/payments';
 import { userOf } from './user.server';
 
-/** What a form has sent, once; says what is so afterwards. */
+/** Pays once with what a form has sent, and returns the state afterwards. */
 export async function payOnce(request: Request): Promise<ActionState<string>> {
   const user = userOf(request);
   const action = formAction(onceFor(user), {

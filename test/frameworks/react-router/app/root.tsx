@@ -20,7 +20,7 @@ export default function App() {
   return <Outlet />;
 }
 
-/** The answer to an action was lost: the server may have charged, and knows. */
+/** The answer to an action was lost. The server may have charged; only it can tell. */
 export function ErrorBoundary() {
   return (
     <>

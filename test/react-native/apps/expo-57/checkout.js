@@ -10,7 +10,7 @@ globalThis.checkout = {
   open() {
     shown = create(createElement(App));
   },
-  /** What a customer reads, without the buttons. */
+  /** What a customer can read, without the labels of buttons. */
   texts: () => shown.root.findAllByType('Text').map(({ children }) => children.join('')),
   press: (title) => shown.root.findByProps({ title }).props.onPress(),
 };

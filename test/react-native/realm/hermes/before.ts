@@ -1,6 +1,7 @@
 /**
- * What a bare Hermes needs before React Native's JavaScript: timers on their own clock, which moves on when nothing else is left
- * to do, and the native modules. The build only removes the types of this file. This Hermes has no classes and no block scopes.
+ * What a bare Hermes needs before React Native's JavaScript runs: timers with their own clock, which advances when
+ * nothing else is left to do, and the native modules. The build only strips the types from this file, and this Hermes
+ * has no classes and no block scopes.
  */
 (() => {
   type Work = (...given: unknown[]) => void;

@@ -1,4 +1,4 @@
-/** Plays all scenarios in a bare Hermes, one after the other, and prints the result of each as a line of JSON. */
+/** Plays all scenarios in a bare Hermes, one after another, and prints the result of each as a line of JSON. */
 import type { Play } from '../scenarios';
 import { createShop } from '../shop-rules';
 
@@ -40,7 +40,7 @@ world.__network = ({ url, headers, body }, { respond, fail }) => {
   if (deed.does === 'say') later(() => respond(deed.status, { ...TYPE, ...deed.headers }, JSON.stringify(deed.content), url), NETWORK_MS + deed.afterMs);
   if (deed.does === 'drop' || deed.does === 'cut') later(() => fail(LOST));
   if (deed.does === 'redirect') {
-    // Follow the redirect as the systems do, without telling the app.
+    // Follows the redirect as the systems do, without telling the app.
     const page = shop.answer({ path: 'page', id, key, body: '' });
     if (page.does === 'say') later(() => respond(page.status, TYPE, JSON.stringify(page.content), `http://${host}${deed.to}`));
   }

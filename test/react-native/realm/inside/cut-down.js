@@ -1,4 +1,4 @@
-/** Removes from a realm the built-ins that React Native's engine does not have. */
+/** Removes the built-ins from a realm that React Native's engine does not have. */
 
 /** @param {string} builtIns names of what it has, as JSON @param {readonly string[]} intl */
 (builtIns, intl) => {

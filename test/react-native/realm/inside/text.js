@@ -1,4 +1,4 @@
-/** TextEncoder and TextDecoder, which a bare context does not have. Node does the work, on buffers of this realm. */
+/** TextEncoder and TextDecoder, which a bare context lacks. Node does the work, on this realm's buffers. */
 
 /** @param {(text: string) => number[]} encode @param {(bytes: number[], label: string, fatal: boolean) => string} decode */
 (encode, decode) => {

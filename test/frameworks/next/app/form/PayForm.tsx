@@ -5,7 +5,7 @@ import type { FormEvent } from 'react';
 import { once, told } from '../../../shop/once';
 import { pay } from '../actions';
 
-/** `said`: what the server knows. Without script the action is sent; it is the same payment. */
+/** `said`: what the server knows. Without script the form goes to the server action, and is the same payment. */
 export function PayForm({ cart, said }: { cart: string; said: string }) {
   const payment = useOperation(once, ['pay', cart]);
 

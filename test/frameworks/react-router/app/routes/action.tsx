@@ -10,7 +10,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
 
 export async function action({ request }: ActionFunctionArgs) {
   await pay(request);
-  return redirect(request.url); // a page that says what is so: a reload sends nothing
+  return redirect(request.url); // the page shows the current state, and reloading it sends nothing
 }
 
 export default function Page() {

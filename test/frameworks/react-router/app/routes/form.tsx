@@ -4,7 +4,7 @@ import { type ClientActionFunctionArgs, useFetcher, useLoaderData } from 'react-
 import { once, told } from '../../../shop/once';
 import type { loader } from './action';
 
-export { action, loader } from './action'; // without script the form is sent here; it is the same payment
+export { action, loader } from './action'; // without script the form is sent to this route, and is the same payment
 
 export async function clientAction({ request }: ClientActionFunctionArgs) {
   const form = await request.formData();

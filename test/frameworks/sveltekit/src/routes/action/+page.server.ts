@@ -10,6 +10,6 @@ export const load: ServerLoad = async ({ url, cookies }) => {
 export const actions: Actions = {
   default: async (event) => {
     await pay(event);
-    redirect(303, event.url); // a page that says what is so: a reload sends nothing
+    redirect(303, event.url); // the page shows the current state, and reloading it sends nothing
   },
 };
