@@ -8,7 +8,7 @@ import { wanted, wrong } from './texts/full.js';
  */
 export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
 
-/** Throws a TypeError if the value is no number, a RangeError if it is less than `least`. */
+/** Throws a TypeError if the value is not a number, a RangeError if it is less than `least`. */
 export function checkNumber(value: unknown, path: string, least = 0): void {
   if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`once: ${path} must be a number, got ${typeOf(value)}`);
   if (value < least) throw new RangeError(`once: ${path} must be at least ${least}, got ${value}`);

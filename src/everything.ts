@@ -22,6 +22,6 @@ export const everything = (): readonly Feature[] => [
   unnamed(),
 ];
 
-/** The options with every feature. If they are not what they should be, they stay as they are, and `createOn` says what is wrong. */
+/** The options with every feature. Wrong options are passed on unchanged, because `createOn` refuses them with a message. */
 export const withEverything = (options: OnceOptions): OnceOptions =>
   typeof options === 'object' && options ? { ...options, use: everything().concat(options.use ?? []) } : options;

@@ -46,7 +46,7 @@ export interface Once {
   readonly '~oncefetch': () => unknown;
 }
 
-/** The inside of the client that a function of this package (`taker`) was given. @throws TypeError if that is no client */
+/** The inside of the client that a function of this package (`taker`) was given. @throws TypeError if that is not a client */
 export function clientOf(once: Once, taker: string): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(wrong(taker, 'client', typeOf(once)));

@@ -56,7 +56,7 @@ const LEASE_MS_MAX = 3_600_000;
 
 /** Checks `limits.leaseMs`. Safety does not depend on it. */
 function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
-  // A value below 0, or one that is no number, gets its own error from `options.ts`.
+  // A value below 0, or one that is not a number, gets its own error from `options.ts`.
   if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
 }
 

@@ -63,7 +63,7 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   const limits = merge(base, over);
   const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
-  // The condition is negated, so that it also refuses NaN: a dialect's window may be no number.
+  // The condition is negated, so that it also refuses NaN: a dialect's window may not be a number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
 }
@@ -108,7 +108,7 @@ export function clientSettings(options: OnceOptions): Settings {
 
 /**
  * `meta` as plain JSON, which any store can keep. It is frozen, because a store in memory gives the same object to every caller who lists the
- * operation. Throws a TypeError if it is no JSON, a RangeError if it is too long.
+ * operation. Throws a TypeError if it is not JSON, a RangeError if it is too long.
  */
 function metaOf(meta: unknown): Json {
   let text: string | undefined;

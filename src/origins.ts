@@ -7,7 +7,7 @@ import { wrong } from './texts/full.js';
 /** Scheme, host and port, with or without a slash at the end. A path, a wildcard or a missing scheme is refused, because it would match nothing. */
 const FORM = /^https?:\/\/[^/?#*@\s\\]+\/?$/i;
 
-/** The list as the platform writes origins: in lower case, without a default port or a slash at the end. Throws if an entry is no origin. */
+/** The list as the platform writes origins: in lower case, without a default port or a slash at the end. Throws if an entry is not an origin. */
 export function checkOrigins(origins: OnceOptions['origins'], { resolve }: Platform): OnceOptions['origins'] {
   if (!Array.isArray(origins)) return origins;
   return origins.map((given: unknown, at) => {
@@ -15,7 +15,7 @@ export function checkOrigins(origins: OnceOptions['origins'], { resolve }: Platf
     try {
       if (FORM.test(given)) return resolve(given).origin;
     } catch {
-      // It looked like an origin, but is no valid URL.
+      // It looked like an origin, but is not a valid URL.
     }
     throw new RangeError(wrong(`origins[${at}]`, 'origin', JSON.stringify(given)));
   });

@@ -1,4 +1,4 @@
-/** Decides what a call that brings no payload, and only goes on with what is stored, does with the record that it finds. */
+/** Decides what a call does with the record that it finds, if it brings no payload and only goes on with what is stored. */
 import { adopt, busy, isExpired, lifeOf } from './begin.js';
 import type { Begun, Claimant } from './claimant.js';
 import { readRecord } from './record.js';

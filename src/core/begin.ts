@@ -81,7 +81,10 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
   return adopt(record, same, call, now, storeNow);
 }
 
-/** With `if-changed`: what was done last, if this call would do the same again. Nothing of what was refused took effect, so that is no change. */
+/**
+ * With `if-changed`: the record of what was done last, if this call would do the same again. A refused operation changed nothing, so what was
+ * done before it (`previous`) is compared.
+ */
 function unchanged(ended: OnceRecord | undefined, { repeat, fingerprint }: Claimant, now: number): EndedRecord | false | undefined {
   const done = ended?.state === 'retired' ? ended.ending?.effect === 'none' && readRecord(ended.previous) : ended;
   return repeat === 'if-changed' && done && done.payloads.includes(fingerprint) && !isOver(done, now) && (done as EndedRecord);
@@ -112,9 +115,9 @@ function staysInUse(record: OnceRecord, call: Claimant, storeNow: number): boole
 }
 
 /**
- * Whether the next operation gets this record's key again, which a random key never is. After a refusal it does, if the server holds no
- * effect under the key: if the storage is lost later, the key that is then made again is the one that took effect. It also does once the
- * time of a settled record is over: after a sweep, the same key would be made again anyway.
+ * Whether the next operation uses this record's key again. It never does with a random key. After a refusal it does if the server holds no
+ * effect under the key: should the storage be lost later, the first key of the name is made again, and that must be the one that took
+ * effect. It also does once the time of a settled record is over: after a sweep, the same key would be made again anyway.
  */
 export const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
   !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint)));
@@ -126,7 +129,7 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
-/** A random key used no generation up: if the storage is lost later, the key that is then made again is that of the first one. */
+/** The generation of the next derived key. A random key does not use a generation up: after a loss of the storage, derivation starts at the first one. */
 export const nextGeneration = (before: OnceRecord | undefined, call: Claimant): number =>
   before ? before.generation + (before.random || keepsKey(before, call) ? 0 : 1) : 0;
 
@@ -207,13 +210,13 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
-    // An earlier attempt of this client has ended, and of a clean record there was none.
+    // Keep another driver's lease, because its last attempt may still be on its way. This client's own attempts have ended; a clean record had none.
     lease: before.ambiguous && lease?.owner !== call.owner ? lease : undefined,
   };
   const record = seal({
     ...adopted,
     ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
-    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
+    // Do not take over the lease of an earlier driver, which has run out. But keep the lease of a move.
     lease: leaseOf(call, storeNow) ?? (lease?.owner === MOVED ? lease : undefined),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.

@@ -5,7 +5,7 @@ import { typeOf } from './name.js';
  * A `fingerprint` that compares JSON bodies in canonical form (RFC 8785), so that the order of members and white space do not
  * count. If a body is not JSON, its bytes count. Servers that compare bytes still see a difference.
  *
- * @throws TypeError if `fields` has a member other than these two, or one that is no array
+ * @throws TypeError if `fields` has a member other than these two, or one that is not an array
  * @param fields - `pick`: the only members of the body that count; `omit`: members that do not
  * @example
  * createOnce({ fingerprint: canonicalJson({ omit: ['clientTime'] }) });

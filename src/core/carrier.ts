@@ -21,7 +21,7 @@ export interface Carry {
   put(wire: Wire, key: string, firstSentAt: number): Pick<Wire, 'url' | 'body'> | undefined;
 }
 
-/** Whether the names of headers in this place, if any, can be such names (RFC 9110, section 5.6.2). */
+/** Whether the place is well-formed: if it is in a header, the header's name must be a token (RFC 9110, section 5.6.2). */
 export const isPlace = (carrier: string): boolean => !isInHeader(carrier) || /^header(-sf)?:[\w!#$%&'*.^`|~-]+(\+[\w-]+)?$/.test(carrier);
 
 export const isInHeader = (carrier: string): boolean => /^header/.test(carrier);

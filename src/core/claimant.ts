@@ -15,7 +15,7 @@ export interface Claimant {
   readonly scheme: string;
   readonly raw: string;
   readonly origin: string;
-  /** Method, origin and path; empty for what is no HTTP request. */
+  /** Method, origin and path; empty for what is not an HTTP request. */
   readonly endpoint: string;
   /** Where the server looks a key up. */
   readonly scope: Dialect['scope'];
@@ -35,9 +35,12 @@ export interface Claimant {
   readonly attemptMs: number;
   /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
-  /** The call waits before its first attempt, so the record is stored clean: a context that finds it knows that nothing was sent. */
+  /**
+   * This claim makes no record ambiguous: a new one is stored clean, and a clean one stays so. Set if the device is offline, so that the call waits
+   * before its first attempt, and for a resume. Whoever finds the record knows that nothing was sent; the driver marks it before its first attempt.
+   */
   readonly clean: boolean;
-  /** Set if the call waited for another context: which ended operation its first look showed, if any ({@link endedBefore}). */
+  /** Set if the call waited for another context. `ended`: the ended operation that its first look showed, if any ({@link endedBefore}). */
   readonly waited?: { readonly ended?: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;

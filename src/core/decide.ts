@@ -96,7 +96,7 @@ function done(marked: boolean, s: Situation): Decision {
   // Every earlier payload of this key was refused, so this is the answer to the present one.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  // Where that is a guess, the record lists no payload, so that whatever is saved next is sent.
+  // If the platform may resend, this is only a guess. Then the record lists no payload, so that the next call is sent whatever its payload is.
   if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true, payloads: s.mayResend ? [] : undefined });
   return settle(fresh(false, true), { ask: true, marked });
 }

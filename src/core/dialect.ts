@@ -67,7 +67,7 @@ export interface Dialect {
   readonly name: string;
   /** Where the key goes, as text (`core/carrier.ts`); empty if the server knows no keys, so that nothing is sent twice. */
   readonly carrier: string;
-  /** Code for places that are no header. */
+  /** Code for places that are not headers. */
   readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
   /** What a key must look like. */
   readonly keyPattern: RegExp;

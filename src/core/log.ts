@@ -14,10 +14,10 @@ export interface LineLog {
 
 const WAITS: Readonly<Record<WaitReason, string>> = {
   backoff: 'before it tries again',
-  'in-progress': 'because the server is at work on it',
+  'in-progress': 'because the server is still working on it',
   'retry-after': 'because the server asked for it',
   offline: 'for the network',
-  'another-context': 'for another tab or process that is at it',
+  'another-context': 'for another tab or process that is working on it',
 };
 
 /**

@@ -11,7 +11,7 @@ export const NAME_UNITS_MAX = 2048;
 export const typeOf = (value: unknown): string =>
   value === null ? 'null' : value === '' ? 'an empty string' : Array.isArray(value) ? 'an array' : Number.isNaN(value) ? 'NaN' : typeof value;
 
-/** Whether the value has members, so that it can be a key of a WeakMap. A function counts as none. */
+/** Whether the value is an object, and so can be a key of a WeakMap. A function does not count. */
 export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function encodePart(part: unknown, index: number): string | number | { n: string } {
@@ -27,7 +27,7 @@ function encodePart(part: unknown, index: number): string | number | { n: string
  */
 export function encodeName(name: unknown): Label {
   if (!Array.isArray(name) || !name.length) throw new TypeError(wrong('operation', 'name', Array.isArray(name) ? 'an empty one' : typeOf(name)));
-  // The length is summed up before anything is copied, so that a name of many megabytes costs nothing.
+  // Sum up the length before copying anything, so that a name of many megabytes costs nothing.
   let units = name.length;
   for (const part of name) if (typeof part === 'string') units += part.length;
   // A copy, because map would leave the holes of a sparse array unchecked.
@@ -36,7 +36,7 @@ export function encodeName(name: unknown): Label {
   return text as Label;
 }
 
-/** The label of an unnamed operation, which differs from that of any name. Without a fingerprint: what the labels of all unnamed operations begin with. */
+/** The label of an unnamed operation, which differs from the label of any name. Without a fingerprint: the prefix of the labels of all unnamed operations. */
 export const labelOfContent = (fingerprint = ''): Label => `~${fingerprint}` as Label;
 
 /** Whether this is the label of an unnamed operation. Several may have the same label and differ by their id. */
@@ -46,7 +46,10 @@ export const isUnnamed = (label: Label): boolean => label[0] === '~';
 export const decodeName = (label: Label): OperationName =>
   label[0] === '[' ? (JSON.parse(label) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part)) : [];
 
-/** What the labels of all names that begin with `prefix` start with, and a test for whole parts: `['pay', 4]` is no prefix of `['pay', 42]`. */
+/**
+ * `start`: the text with which the label of every name under `prefix` starts. Other labels may start with it too, so `begins` tests whether
+ * the parts match as a whole: `['pay', 4]` is not a prefix of `['pay', 42]`.
+ */
 export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: Label) => boolean } {
   const start = encodeName(prefix).slice(0, -1);
   return { start, begins: (label) => label.startsWith(start) && /[\],]/.test(label.charAt(start.length)) };

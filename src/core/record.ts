@@ -40,13 +40,11 @@ interface RecordCore {
   /** Checksum of everything that decides what is sent or told: all but `lease`, `meta` and `previous` (which has its own). */
   readonly sum: number;
 
-  /**
-   * Set once a sweep has found the record due: when it was due. `forgetAt` is from then on the time of the second look.
-   */
+  /** When the record was due. The first sweep that finds it due sets this, and moves `forgetAt` to the time of its second look. */
   readonly dueAt?: number | undefined;
   /** Where contexts share no lock manager: who drives the operation, and until when by the store's clock. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
-  /** Method, origin and path that the key is sent to; absent if the payload is no HTTP request. */
+  /** Method, origin and path that the key is sent to; absent if the payload is not an HTTP request. */
   readonly endpoint?: string | undefined;
   /** The application's last refusal under this key. */
   readonly refusal?: Refusal | undefined;
@@ -56,7 +54,7 @@ interface RecordCore {
   readonly refusedOnly?: boolean | undefined;
   /** The key is derived, and no record of earlier generations is left: a replayed refusal may be an earlier operation's. */
   readonly madeAgain?: boolean | undefined;
-  /** The ended record that a pending one replaced, and that comes back if nothing is sent. Of a retired one: what was done before it. */
+  /** Of a pending record: the ended record that it replaced, which is put back if nothing is sent. Of a retired record: what was done before it. */
   readonly previous?: EndedRecord | undefined;
 }
 
@@ -152,12 +150,15 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-/** Whether JSON would write `null` for it, as for an absent member. That is intended only for the times that {@link finite} handles. */
+/**
+ * Whether JSON can't hold the value, and would write `null` as for an absent member. A record with such a value gets no valid sum. Only times
+ * that {@link finite} converts may be endless.
+ */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
 /** `limits.keyWindowMs` and `keep.forMs` may be endless; an endless time is stored as absent or `null`. */
 const finite = (time: number | undefined): number | undefined => (time === Infinity ? undefined : time);
 
-/** How many members every sum contains: those of the first builds. */
+/** The number of members that every sum covers: those that the first builds had. */
 const FIRST_FIELDS = 29;
 
 /**

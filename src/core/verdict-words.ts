@@ -1,4 +1,4 @@
-/** The words of the `verdict` hook. Apart from the rules, because only pages with that hook load them. */
+/** The words of the `verdict` hook. They have a file of their own, because only pages with that hook load them. */
 import type { Reading } from './dialect.js';
 import { FRESH, IN_PROGRESS, NO_ANSWER, NOT_SENT, REFUSED, REPLAYED, TRANSIENT } from './verdict.js';
 

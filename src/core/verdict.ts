@@ -43,7 +43,7 @@ interface Words {
 }
 
 /**
- * Values that are no error code of an application: a status's own phrase, `true`, the status repeated, the address of its description, as
+ * Values that are not an error code of an application: a status's own phrase, `true`, the status repeated, the address of its description, as
  * frameworks give it for the `type` of problem details (`https://tools.ietf.org/html/rfc9110#section-15.5.10`, `https://httpstatuses.io/409`).
  */
 const NO_CODE = /^(|true|false|conflict|locked|about:blank|.*\/rfc\d.*|(.*\/)?\d{3})$/i;
@@ -102,8 +102,8 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
 }
 
 /**
- * Whether an answer with the replay marker says "still at work", and is no stored refusal. A server may mark every answer to a key that
- * it knows. The key in the body is no sign of work: a refusal may repeat it, too, in a member such as `idempotencyKey`.
+ * Whether an answer with the replay marker says "still at work", and is not a stored refusal. A server may mark every answer to a key that
+ * it knows. The key in the body is not a sign of work: a refusal may repeat it, too, in a member such as `idempotencyKey`.
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);
@@ -153,9 +153,9 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /**
- * Whether this is JSON without a byte, though nothing says that it has none. A gateway may have ended the message that its server broke off
- * before the first byte: nginx does where the end of the connection ends the body, as it is by default, and PHP has sent the headers before
- * it died. And Firefox takes compressed bytes over HTTP/1.1 that never came for an empty body, whatever their length.
+ * Whether the answer claims to be JSON, but its body is empty without a `Content-Length: 0`. Then the body was most likely lost. A gateway may
+ * properly end a message that its server broke off: if PHP dies right after it has sent the headers, nginx by default takes the end of the
+ * connection for the end of the body. And Firefox reports an empty body if compressed bytes over HTTP/1.1 never came, whatever length was announced.
  */
 export const isEmptyJson = ({ text, header, unread }: Answer): boolean =>
   text === '' && !unread && /json/i.test(header('content-type') ?? '') && header('content-length') !== '0';
@@ -205,11 +205,12 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 
+/** The kinds of readings that say that the operation is done. */
 const ENDED = /^(fresh|replayed|done-elsewhere)$/;
 
 /**
- * Whether a state of the work may stand where nobody has read: in JSON that is too long, or in an event stream. A link redirects to the result when the
- * work is done (RFC 9110, section 15.4.4).
+ * Whether the body was not read (JSON that is too long, an event stream), so that the state of the work may be in it. After a redirect that
+ * does not matter: a link redirects to the result when the work is done (RFC 9110, section 15.4.4).
  */
 const isUnreadState = ({ unread, redirected, header }: Answer): boolean =>
   unread === true && !redirected && /event-?stream|\bjson\b/i.test(header('content-type') ?? '');

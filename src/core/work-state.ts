@@ -14,7 +14,10 @@ const TO_COME = /^(?=\w+$)(not_|.*(pending|require|wait|draft|blocked|incomplete
 /** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */
 const WENT_WRONG =
   /^(?=\w+$).*(fail|error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|void|unpaid|invalid|roll(ed)?_?back)/;
-/** Parts of a word that look like one of those and are none: `unblocked`, `preview_ready`, `completed_without_errors`. Safari 16.3 knows no look-behind. */
+/**
+ * Parts of a word that look like one of those, but mean something harmless: `unblocked`, `preview_ready`, `completed_without_errors`. They are
+ * removed before the test, because Safari 16.3 has no look-behind to exclude them.
+ */
 const HARMLESS = /unblocked|preview|trialing|existing|(without|no)_error|avoid/g;
 /** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;

@@ -15,8 +15,8 @@ export interface Action {
   run(once: Once): Promise<string>;
 }
 
-const NO_NAME = 'It has no name, by which these functions find it.';
-const BUSY = 'A call is at it now.';
+const NO_NAME = 'It has no name, and these functions find operations by their names.';
+const BUSY = 'A call is working on it now.';
 
 /** Whether the operation may have been sent. */
 const maybeSent = ({ record }: Row): boolean => record?.state === 'pending' && (record.ambiguous || !record.random);

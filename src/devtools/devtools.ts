@@ -29,7 +29,7 @@ const panels = new WeakMap<Client, () => void>();
  * In a worker of a page there is nothing to see, but the panels of the pages are told what the worker does. On a server this does nothing.
  *
  * @returns a function that removes the panel and leaves the client as it was
- * @throws TypeError if `once` is no client, or on a wrong option
+ * @throws TypeError if `once` is not a client, or on a wrong option
  * @see docs/devtools.md
  * @example
  * if (import.meta.env.DEV) void import('oncefetch/devtools').then(({ devtools }) => devtools(once));

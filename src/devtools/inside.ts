@@ -3,7 +3,7 @@ import type { Once } from 'oncefetch';
 import { typeOf } from '../core/name.js';
 import type { Client } from '../engine/client.js';
 
-/** The inside of a client. @throws TypeError if `once` is no client */
+/** The inside of a client. @throws TypeError if `once` is not a client */
 export function insideOf(once: Once): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(`once: devtools takes a client from createOnce, got ${typeOf(once)}`);

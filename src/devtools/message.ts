@@ -9,7 +9,7 @@ import type { FaultName } from './faults.js';
 import { type Evidence, isKind } from './reading.js';
 import type { Step, Where } from './timeline.js';
 
-/** A message. `scope` and `ns` (a digest): the store and the user that it is about. With `steps` it tells them; without, it asks other panels for theirs. */
+/** A message about one store (`scope`) and one user (`ns`, a digest). With `steps`, it tells other panels these; without, it asks them for theirs. */
 export interface Message {
   readonly scope: string;
   readonly ns: string;
@@ -70,7 +70,7 @@ function isOutcome(value: unknown): value is Outcome {
   }
 }
 
-/** A plain copy of a step, for sending and for receiving; `undefined` if the value is no step. */
+/** A plain copy of a step, for sending and for receiving; `undefined` if the value is not a step. */
 export function plainStep(value: unknown, where?: Where): Step | undefined {
   if (!isObject(value)) return undefined;
   const { id, at, track, key, is, ...rest }: Fields<Step> = value;

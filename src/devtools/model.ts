@@ -14,8 +14,8 @@ import { Timeline, trackOf } from './timeline.js';
 /** How long after a change the store is read, ms, so that many changes in a row are read once. */
 const READ_AFTER_MS = 100;
 /**
- * How often the store is read again while the panel is open, ms: another tab tells when a call begins and ends, but not what it stores,
- * and it may die without a word.
+ * How often the store is read again while the panel is open, ms: another tab tells when a call begins and ends, but not what it stores, and
+ * it may die without telling.
  */
 const READ_AGAIN_MS = 1000;
 

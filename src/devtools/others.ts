@@ -42,8 +42,8 @@ export class Others {
   }
 
   /**
-   * Close the channel when the page is hidden, because an open one may keep it out of the back-forward cache; and when it is frozen, because
-   * all that others tell would wait for it.
+   * Closes the channel when the page is hidden, because an open one may keep it out of the back-forward cache, and when it is frozen, because the
+   * messages of the others would queue up for it.
    */
   #hears(act: 'addEventListener' | 'removeEventListener'): void {
     globalThis[act]?.('pagehide', this.#close);
@@ -57,7 +57,7 @@ export class Others {
     void this.#post({});
   }
 
-  /** Sends steps of this page, and again when more is known of them. */
+  /** Sends steps of this page. Called again for a step of which more is known by then. */
   tell(steps: readonly Step[]): void {
     void this.#post({ steps });
   }

@@ -19,7 +19,7 @@ export type Step = { readonly id: string; readonly at: number; readonly track: s
 
 export type AttemptStep = Extract<Step, { is: 'attempt' }>;
 
-/** Identifies this page or worker among those of its origin. It is no secret, it must only be unique. */
+/** Identifies this page or worker among those of its origin. It must be unique, but it need not be secret. */
 export const REALM = `${Date.now().toString(36)}${Math.random().toString(36).slice(1)}`;
 
 /** How many steps the panels of this realm have made so far. */

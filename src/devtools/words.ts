@@ -29,10 +29,10 @@ export const MARK: Readonly<Record<Status, string>> = {
 
 const WAITS: Readonly<Record<WaitReason, string>> = {
   backoff: 'before it tries again',
-  'in-progress': 'because the server is at work on it',
+  'in-progress': 'because the server is still working on it',
   'retry-after': 'because the server asked for it',
   offline: 'for the network',
-  'another-context': 'for another tab, worker or process that is at it',
+  'another-context': 'for another tab, worker or process that is working on it',
 };
 
 export const whyWait = (why: string): string => WAITS[why as WaitReason] ?? why;
@@ -97,7 +97,7 @@ export function nextOf(row: Row, client: Client, now: number): readonly string[]
       return state?.phase === 'waiting' ? [`It waits ${whyWait(state.why)}, and goes on ${state.until === undefined ? 'then' : when(state.until, now)}.`] : [];
     case 'elsewhere':
       return [
-        'Another tab, worker or process is at it. A call here waits for that one and gets its outcome. Its attempts are in the timeline if it has a panel, too.',
+        'Another tab, worker or process is working on it. A call here waits for that one and gets its outcome. The timeline has its attempts if it has a panel, too.',
       ];
     case 'unsettled':
       return nextOfUnsettled(row, client, now);

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
+import { requestAndFieldErrors } from './graphql.js';
 import { inBody } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
@@ -18,6 +18,7 @@ const NOT_MADE = /^(PROCESSOR_DECLINED|SETTLEMENT_DECLINED|GATEWAY_REJECTED|FAIL
  *
  * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
  * @see https://github.com/braintree/graphql-api schema.graphql (2252d47)
+ * @see https://github.com/braintree/braintree_node lib/braintree/graphql/graphql.js (7a9270a)
  * @see https://developer.paypal.com/braintree/graphql/reference/types/payment-status-event
  * @see https://developer.paypal.com/braintree/docs/reference/general/processor-responses/settlement-responses
  */
@@ -33,10 +34,10 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
     answersMismatch: true,
     answers: [
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, afterAmbiguity: true, means: 'in-progress' },
-      // Only without data: data beside the error may be part of the effect.
+      // Only without data, because data beside the error may be part of the effect.
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, empty: 'data.*', means: 'refused' },
-      ...REQUEST_AND_FIELD_ERRORS,
-      // Of a `transaction`, a `refund`, or a `reversal`, which is one of the two.
+      ...requestAndFieldErrors('errors.*.extensions.errorClass'),
+      // The status of a `transaction`, of a `refund`, or of a `reversal`, which is one of the two.
       { status: 200, at: { 'data.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
     ],
   });

@@ -29,7 +29,7 @@ export const checkout = ({ windowMs, ...others }: { windowMs?: number | undefine
     answers: [
       { status: 409, means: 'in-progress' },
       { status: [200, 201, 202], at: { status: 'Declined' }, means: 'refused', sticky: true },
-      // With a body: only that can say that it was not declined.
+      // Only with a body, because only that can say that it was not declined.
       { status: 202, text: /\S/, means: 'fresh' },
     ],
   });

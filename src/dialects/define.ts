@@ -62,7 +62,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
   const open = mayHideEffect(answer.status);
   switch (means) {
     case 'mismatch':
-      // A mismatch with nothing ambiguous before is a refusal, and a 5xx must never be one.
+      // `decide` takes a mismatch with nothing ambiguous before it for a refusal, and a 5xx must never be one.
       return { kind: open ? 'open' : means, ambiguous: true };
     case 'in-progress':
     case 'burnt':
@@ -85,7 +85,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
 const MEMBERS = 'name,place,pattern,shape,windowMs,scope,perAccount,marker,replays,answersMismatch,inProgressAfterMs,polled,answers';
 const OF_A_MATCH = 'status,at,present,absent,empty,headers,text,redirected,afterAmbiguity';
 
-/** Every build refuses what is misspelled: it would be lost silently, or a rule would fit more answers than it is about. */
+/** Throws on misspelled members, in every build: a misspelled one would be ignored silently, or its rule would match more answers than meant. */
 function checkNames({ marker, answers = [], ...definition }: DialectDefinition): void {
   const of = `dialect ${definition.name}`;
   onlyKnown(of, definition, MEMBERS);

@@ -21,7 +21,10 @@ export interface AnswerRule extends Match {
 
 /** How a server speaks idempotency. Leave out what is not known. */
 export interface DialectDefinition {
-  /** The name for messages and records: letters, digits and hyphens. Behind one origin, servers at paths of their own have names of their own. It tells no accounts apart: let the operation's name do that. */
+  /**
+   * The name for messages and records: letters, digits and hyphens. Two servers at different paths of one origin need two names. Accounts of one
+   * server do not: put the account into the operation's name.
+   */
   readonly name: string;
   readonly place: KeyLocation;
   /** What a key must look like. @default visible ASCII, at most 255 characters */

@@ -21,7 +21,7 @@ export const klarna = (): DefinedDialect =>
     marker: false,
     replays: true,
     answers: [
-      // A capture is answered without a body.
+      // The answer to a capture has no body.
       { status: 201, text: /^$/, means: 'fresh' },
       { status: [200, 201], at: { 'payment_transaction_response.result': 'DECLINED' }, means: 'refused', sticky: true },
       { status: [200, 201], at: { fraud_status: 'REJECTED' }, means: 'refused', sticky: true },

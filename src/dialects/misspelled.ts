@@ -1,6 +1,6 @@
 /** Refuses unknown options of dialects: a misspelled one would otherwise be ignored silently. */
 
-/** The text is here, not in `src/texts`, so that a page that needs only `generic` does not load texts for other dialects. */
+/** The text is here and not in `src/texts`, so that a page that needs only `generic` does not load it. */
 const unknown = (what: string): TypeError => new TypeError(`once: ${what} is not known`);
 
 /** Throws a TypeError if `given` has a member that `names` does not list. */

@@ -1,15 +1,16 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
-/** A 409 that is not about the key: an equal refund came a moment ago, or a payout has been made already. */
-const CONFLICT = { status: 409, at: { detail: /\b(duplicate refund|in its current state)\b/i } } as const;
+/** A 409 that is not about the key: a payout can't be cancelled any more. */
+const TOO_LATE = { status: 409, at: { detail: /\bin its current state\b/i } } as const;
 
 /**
  * Mollie, for its POST calls: PATCH and DELETE ignore the key. It keeps an answer for one hour and replays it with
  * `Idempotent-Replayed: true`. The same key at another endpoint or with another payload is a 400, which looks like any other.
  *
- * A 409 is work in progress, unless it says that an equal refund came a moment ago or that a payout can't be cancelled any more.
- * After ambiguity these two settle nothing, because they may be about this operation itself: `reconcile` is asked.
+ * A 409 is work in progress, unless it says that an equal refund came a moment ago or that a payout can't be cancelled any more. The
+ * first of them settles nothing, because it may be about this operation, sent by another device or before the storage was cleared, and
+ * neither does the second one after ambiguity: `reconcile` is asked.
  *
  * Not known: the bodies of the 400 and the 409 about keys, and whether refusals and failures are replayed too.
  *
@@ -29,7 +30,8 @@ export const mollie = (): DefinedDialect =>
     answers: [
       // A recurring card payment may already have been declined when it is answered; captures, refunds, payouts and transfers have the same status.
       { status: 201, at: { resource: /./, status: 'failed' }, means: 'refused', sticky: true },
-      { ...CONFLICT, afterAmbiguity: true, means: 'open' },
-      { ...CONFLICT, means: 'refused' },
+      { status: 409, at: { detail: /\bduplicate refund\b/i }, means: 'open' },
+      { ...TOO_LATE, afterAmbiguity: true, means: 'open' },
+      { ...TOO_LATE, means: 'refused' },
     ],
   });

@@ -23,7 +23,8 @@ const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
  * replay. Without `api`, the shortest window of all is assumed, 3 hours.
  *
  * The capture of an order may be a 201 although the payment was declined. If an order has several payments and one of them was made,
- * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell.
+ * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell. Version 1 of payments, which is deprecated,
+ * says in `state` what became of a payment, a capture or a refund.
  *
  * The codes of business duplicates (invoice already paid, order already captured) settle nothing, because they may be about this
  * operation, sent by another device or before the storage was cleared, or about another one: `reconcile` is asked. Not known: whether
@@ -48,7 +49,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
     answers: [
       { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
       { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_PREVIOUSLY_USED' }, means: 'mismatch' },
-      // "Has already been used": not only for another request. If nothing was sent before, it was for a copy of this one.
+      // "Has already been used", which may also mean by this request. If nothing was sent before, a copy of this request has used it.
       { at: { name: 'DUPLICATE_REQUEST_ID' }, afterAmbiguity: true, means: 'mismatch' },
       { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'open' },
       // The server found no key, or none that it accepts: this dialect is the wrong one for it.
@@ -61,12 +62,14 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
         },
         means: 'open',
       },
-      // Of a void: the authorization was captured.
+      // The answer to a void, if the authorization was captured before.
       { status: [400, 422], at: { 'details.*.issue': 'PREVIOUSLY_CAPTURED' }, afterAmbiguity: true, means: 'open' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': /^(?!(DECLINED|DENIED|FAILED)$)/ }, means: 'fresh' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
-      // A capture, a refund or an authorization is answered with that object itself.
+      // The answer to a capture, a refund or an authorization is that object itself.
       { status: MADE, at: { status: NOT_MADE }, means: 'refused', sticky: true },
+      // The same of version 1.
+      { status: MADE, at: { state: /^(denied|failed)$/ }, means: 'refused', sticky: true },
       { status: MADE, at: { 'batch_header.batch_status': 'DENIED' }, means: 'refused', sticky: true },
     ],
   });

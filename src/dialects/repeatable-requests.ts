@@ -37,7 +37,7 @@ export const repeatableRequests = ({
     answersMismatch: true,
     answers: [
       { status: 409, headers: ACCEPTED, means: 'in-progress' },
-      // Either the first answer or its repetition.
+      // This is either the first answer or a repetition of it.
       { status: 202, headers: ACCEPTED, means: 'fresh' },
       // The service answers in the same way if it can't parse the two headers.
       { status: 400, headers: REJECTED, means: 'mismatch' },

@@ -1,5 +1,5 @@
 import { type DefinedDialect, defineDialect } from './define.js';
-import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
+import { requestAndFieldErrors } from './graphql.js';
 import { inBody, inDirective } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
@@ -13,11 +13,14 @@ import { onlyKnown } from './misspelled.js';
  *
  * A repeated key is answered with the present state, and nothing marks that as a replay. So what is not found after a lost answer may
  * have been made and deleted since. Other user errors are read as a refusal, but beside an object with an `id` they prove nothing, so
- * ask for the `id`.
+ * ask for the `id`. Internal errors do not tell either, as user errors or without data, "instead of 500"; after `THROTTLED` the same key is
+ * sent again.
  *
  * @see https://shopify.dev/docs/api/usage/idempotent-requests
  * @see https://shopify.dev/docs/api/usage/implementing-idempotency
+ * @see https://shopify.dev/docs/api/admin-graphql/latest#status_and_error_codes
  * @see https://shopify.dev/docs/api/admin-graphql/latest/enums/InventorySetQuantitiesUserErrorCode
+ * @see https://shopify.dev/docs/api/admin-graphql/latest/enums/OrderCancelUserErrorCode
  * @see https://shopify.dev/changelog/idempotent-creation-of-appusagerecord
  */
 export const shopify = ({ field, ...others }: { field?: string | undefined } = {}): DefinedDialect => {
@@ -43,9 +46,10 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
         sticky: true,
       },
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
-      ...REQUEST_AND_FIELD_ERRORS,
-      // Beside what the mutation gives, a user error does not tell whether it had its effect.
+      ...requestAndFieldErrors('errors.*.extensions.code'),
+      // If the answer has both an object and a user error, nothing tells whether the mutation had its effect.
       { status: 200, present: 'data.*.userErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
+      { status: 200, at: { 'data.*.userErrors.*.code': 'INTERNAL_ERROR' }, means: 'transient' },
       // "A previous request with this idempotency key failed. Retry with a new idempotency key."
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }, means: 'refused', sticky: true },
       { status: 200, at: { 'data.*.userErrors.*.code': 'NOT_FOUND' }, afterAmbiguity: true, means: 'open' },

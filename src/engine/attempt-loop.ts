@@ -120,11 +120,11 @@ export class AttemptLoop implements Driver {
   async #beforeFirst(): Promise<void> {
     const { client, deadline } = this.job;
     const now = client.platform.clock.now();
-    const { retryAt, spentAt } = this.record;
-    if (spentAt && now - spentAt < SPENT_MS) this.#waitsEnd = now;
+    const { retryAt, spentAt = -Infinity } = this.record;
+    if (now - spentAt < SPENT_MS) this.#waitsEnd = now;
     if (retryAt && retryAt > now) {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
-      else this.#triesMax = 1;
+      else this.#triesMax = 1; // the server asked to wait beyond this call's time: make a single attempt
     }
     // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
     await this.awaitNetwork();

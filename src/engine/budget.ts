@@ -3,11 +3,11 @@ import type { AnswerKind } from '../core/dialect.js';
 import type { OperationRun } from './client.js';
 import { keepRecent } from './registry.js';
 
-/** The share of a failure's cost that a success gives back (gRFC A6, client retries: retry throttling). */
+/** What a success gives back; a failure costs 1. As in gRFC A6 ("retry throttling"), retries stop while at most half of the budget is left. */
 const REFUND = 0.1;
 const ORIGINS_MAX = 100;
 
-/** Counts an attempt of this job for its origin; true if it must not retry because the budget is used up. */
+/** Counts an attempt for its origin. `true` if the attempt failed and must not be retried, because the origin's budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const { budget } = settings;
   if (budget === false) return false;

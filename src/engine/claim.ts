@@ -178,7 +178,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
     const { degraded } = client.registry;
-    // A store that cannot tell whether it took the record calls the change again with what is no record.
+    // A store that cannot tell whether it took the record has called the change again, with a value that is not a record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // If the store is full, there may be room without the request.
     const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
@@ -213,7 +213,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unkn
   return again();
 }
 
-/** Whether this is the very record that this call inserted. The key alone does not tell: one that is not random may be that of an earlier record. */
+/** Whether this is the record that this call inserted. The key alone does not tell, because a key that is not random may be that of an earlier record. */
 const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
 
 /** After a failed write: stores the record again, or removes it (`next` is `null`). `true` only if it is certain that this was done. */

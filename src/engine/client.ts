@@ -70,7 +70,7 @@ export interface Registry extends InFlightTables {
   readonly budgets: Map<string, number>;
   /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
-  /** Diagnostics that were told already, each with its place. */
+  /** The diagnostics that listeners have heard already, each with its place. */
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
@@ -172,7 +172,7 @@ export interface AttemptResult {
 
 export interface Payload {
   readonly origin: string;
-  /** Method, origin and path, which is where a key counts unless the dialect says otherwise; empty if this is no HTTP request. */
+  /** Method, origin and path, which is where a key counts unless the dialect says otherwise; empty if this is not an HTTP request. */
   readonly endpoint: string;
   /** This payload with the bytes of an earlier call, because the server may compare new bytes with those. */
   withBytesOf?(earlier: Payload): Payload;

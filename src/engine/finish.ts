@@ -24,9 +24,9 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     const { resumeOnly, fingerprint, settings } = drive.job;
     if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
-    // The context that ended the operation has sent it.
+    // The operation was sent by the context that ended it, if not by this one.
     const { firstSentAt } = ended;
-    return tell(drive, { ...ending, ...(firstSentAt && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
+    return tell(drive, { ...ending, ...(firstSentAt != null && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {
@@ -42,9 +42,9 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return (await parts.poll?.(drive, stopped.result)) ?? halt(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
+      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
     default:
-      return halt(drive, decision, stopped);
+      return endUnsettled(drive, decision, stopped);
   }
 }
 
@@ -58,7 +58,7 @@ export async function settle(
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
   const presentIsDue = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. Leave the operation open: no other record tells that the present payload is still to be sent.
-  if (presentIsDue && job.resumeOnly) return halt(drive, stop('mismatch', false));
+  if (presentIsDue && job.resumeOnly) return endUnsettled(drive, stop('mismatch', false));
   const ownResult = !earlier && ending.effect === 'done' ? result : undefined;
   const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
@@ -108,13 +108,13 @@ export function tell(
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
-async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
+async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false));
-    // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
-    // clean as it was found, and a later resume goes on with it.
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return endUnsettled(drive, stop('aborted', false));
+    // If this is a background call, or if the resumed operation's user has left, nobody is here to press again. So put the record back as it was
+    // found, still clean, for a later resume to go on with.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
@@ -142,7 +142,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
   const withoutPresent = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
-  // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
+  // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
   if (!(withoutPresent || retryAt || spent || record.lease || refusals)) return;
   const now = job.client.platform.clock.now();
@@ -160,8 +160,8 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
 }
 
 /**
- * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. The 202 was `marked` as a
- * replay; it may be (`changed`), or was (`ofEarlier`), the answer to an earlier payload.
+ * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. `marked`: the 202 had the replay
+ * marker. `changed`: it may be the answer to an earlier payload. `ofEarlier`: it is.
  */
 export function settlePolled(
   drive: Driver,
@@ -172,7 +172,7 @@ export function settlePolled(
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
   const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
-  // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
+  // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is not an answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
   // The record of a link lists the payloads that were sent before it came.
   const payloads = earlier && record.link ? record.payloads : undefined;
@@ -202,5 +202,5 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     if (proof === 'proven') return anew(drive, probed?.result);
     retryAt ??= proof;
   }
-  return halt(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
+  return endUnsettled(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
 }

@@ -13,7 +13,7 @@ import type { Result } from './result.js';
 const LOADING: OperationState = { phase: 'loading' };
 /** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
 const LIVES_MAX = 500;
-/** How many of the oldest states are considered for that each time. */
+/** How many of the oldest states each call examines to find one that can be dropped. */
 const LOOKS = 32;
 
 const isUnderWay = ({ phase }: OperationState): boolean => /^(sending|waiting)$/.test(phase);

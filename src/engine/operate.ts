@@ -79,8 +79,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
-    // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
-    // It takes the last look at the record before it came, or else the first one after that.
+    // With `always`, this call means the effect that the other one, such as a `resume`, is bringing about. If that one ends as done, this call must
+    // not send again. To tell, note which end the record showed: at the last look before this call came, or else at the first one after that.
     if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
@@ -118,7 +118,7 @@ async function fly(
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
+    // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
     const { release, unlocked, waited: seen } = await takeLock(job, held);
     const waited = before ?? seen;
@@ -176,7 +176,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
   const sendsOwn = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
-  // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
+  // If the call has no request, but the record has the link of a 202, make a payload that polls the link. It must never be sent as the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);

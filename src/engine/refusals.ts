@@ -17,8 +17,8 @@ export class Refusals {
   /** The application's last refusal, and when it first came. */
   last: Refusal | undefined;
   /** Every attempt of this drive was answered by a refusal. */
-  #only = true;
-  /** A derived key of whose earlier generations no record is left; cleared when an answer shows that this generation is new. */
+  #onlyRefusals = true;
+  /** The key is derived, and no record of earlier generations is left. Cleared when an answer shows that this generation is new to the server. */
   #madeAgain: boolean | undefined;
   readonly #job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>;
   readonly #start: Start;
@@ -28,7 +28,7 @@ export class Refusals {
    * When the present attempt left. The age of a refusal is measured here, because a suspended process may read an answer long after the
    * server gave it.
    */
-  #left: Clocks | undefined;
+  #leftAt: Clocks | undefined;
 
   constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start) {
     const { clock } = job.client.platform;
@@ -43,16 +43,16 @@ export class Refusals {
 
   /** What `decide` must know of earlier refusals. */
   get known(): Pick<Situation, 'refusedOnly' | 'madeAgain'> {
-    return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain };
+    return { refusedOnly: this.#start.refusedOnly && this.#onlyRefusals, madeAgain: this.#madeAgain };
   }
 
   /**
-   * Notes how an attempt ended. Gives for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if
-   * this is no refusal of the application.
+   * Notes how an attempt ended. Returns for how long the application has been giving this very refusal, ms: 0 if it is new, `undefined` if
+   * this is not a refusal of the application.
    */
   note({ reading, refusal }: AttemptResult): number | undefined {
     if (reading.ambiguous) {
-      this.#only = false;
+      this.#onlyRefusals = false;
       // This attempt may still take effect, so start over: only a refusal that comes twice after it proves something. A mismatch is
       // different: the key stands for another payload, so this attempt can't take effect.
       if (reading.kind !== 'mismatch') this.last = undefined;
@@ -62,14 +62,14 @@ export class Refusals {
     const known = this.last?.digest === refusal ? this.last : undefined;
     const now = this.#clocks();
     this.last = known ?? { digest: refusal, at: Math.max(...now.times) };
-    const { passed, times } = this.#left ?? now;
+    const { passed, times } = this.#leftAt ?? now;
     // 0 stands for a new refusal, so a known one is at least 1 ms old.
     return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }
 
   /** Called when an attempt leaves. */
   leaves(): void {
-    this.#left = this.#clocks();
+    this.#leftAt = this.#clocks();
   }
 
   /**
@@ -87,7 +87,7 @@ export class Refusals {
 
   /** What to store for the next call if this drive stops without settling; `undefined` if the record has it already. */
   toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined {
-    const refusedOnly = reason === 'refused' && this.#only ? true : undefined;
+    const refusedOnly = reason === 'refused' && this.#onlyRefusals ? true : undefined;
     const { refusedOnly: before, refusal, madeAgain } = this.#start.record;
     if (refusedOnly === before && refusal === this.last && madeAgain === this.#madeAgain) return undefined;
     return { refusedOnly, refusal: this.last, madeAgain: this.#madeAgain };

@@ -25,7 +25,10 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
   }
 }
 
-/** Copies of other versions find the tables by it, too. Give it another name when what a table holds gets another type: they would read it. */
+/**
+ * All copies of the package find the tables by this symbol, copies of other versions too. If what a table holds gets another type, change
+ * this name, because the other versions would misread the table.
+ */
 const KEY = Symbol.for('oncefetch');
 
 const blank = (): Registry => ({

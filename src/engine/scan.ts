@@ -43,10 +43,10 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
   });
 }
 
-/** One page of a store's records. Rejects if it is followed by itself: the scan would never end. */
+/** One page of a store's records. Rejects if the page names itself as the next one, because the scan would never end. */
 export async function scanPage(client: Client, store: Store, query: Extract<ScanQuery, { ns: string }>): Promise<ScanPage> {
   const page = await timed(client, store.scan(query));
-  if (page.next !== undefined && page.next === query.after) throw new Error(`once: scan of the store ${store.kind} gives one page for ever`);
+  if (page.next !== undefined && page.next === query.after) throw new Error(`once: the store ${store.kind} repeats a page for ever`);
   return page;
 }
 

@@ -34,7 +34,8 @@ export async function settleRecord(
   let next = answer;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
     const ended = (now: number, latest: number): OnceRecord => {
-      // If the store is full, there may be room without the answer. One that fails before it asks for the record may only have been locked.
+      // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
+      // it asks, it may only have been locked: write it again as it is.
       next = undefined;
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';

@@ -1,4 +1,4 @@
-/** Results of functions given to `run` that are no Response. */
+/** Results of functions given to `run` that are not a Response. */
 
 import type { Result } from './result.js';
 

@@ -30,7 +30,7 @@ export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Resp
  * had thrown: before `send` was called, nothing was sent; after that, the attempt may have taken effect. Of several hooks, the first
  * one in `use` is the outermost.
  *
- * @throws TypeError if the hook is no function
+ * @throws TypeError if the hook is not a function
  * @example
  * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
  */
@@ -136,7 +136,7 @@ class Passage {
     // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
     if (isSamePerson(this.#a.job) && sessionOf(client) !== this.#session) throw new Error('once: another user has logged in, or clear() was called');
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
-    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#a.leaves()) throw new Error('once: this attempt has left, or is over');
+    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#a.leaves()) throw new Error('once: this attempt was sent already, or is over');
     const { transport } = client;
     const sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
     this.#sent = sent;

@@ -69,8 +69,8 @@ function begins(job: OperationRun, rule: typeof begin): typeof begin {
     const keptAnyway = toKeep !== undefined && toKeep === current?.request && !toKeep.consent?.alone;
     const request = toKeep && { ...toKeep, consent: inForceNow && { ...inForceNow, alone: inForceNow.alone && !c.request && !keptAnyway } };
     const record = seal({ ...began.record, request, earlier: began.record.earlier?.filter(({ request }) => !request.consent?.alone) });
-    // Without `found`, the present record stays even if this call ends before it sent anything: what the customer agreed to goes on, and a
-    // consent that another payload ended stays ended.
+    // Clear `found`, so that this record is kept even if the call ends before it has sent anything: then what the customer agreed to still goes
+    // on, and a consent that ended with an earlier payload does not come back.
     const stays = (inForceNow || current?.request?.consent) && { found: undefined };
     return { ...began, record, ...stays };
   };
@@ -133,7 +133,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   const one = async (record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> => {
     const { consent } = record;
     if (!consent) return undefined;
-    if (consent.until <= clock.now()) return takeBack(client, namespace, record, consent);
+    if (consent.until <= clock.now()) return removeConsent(client, namespace, record, consent);
     return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
@@ -161,7 +161,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
 }
 
 /** Removes a consent whose time is over, and the request if it was stored only because of that. */
-async function takeBack(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
+async function removeConsent(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
   const { operationKey } = addressOf(client, record.label, namespace, record);
   await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {
     const found = readRecord(stored);

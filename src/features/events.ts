@@ -19,7 +19,7 @@ export interface SubscribeOptions {
  * Calls back on every event of this client.
  *
  * @returns a function that unsubscribes
- * @throws TypeError on a wrong option, or if the listener is no function
+ * @throws TypeError on a wrong option, or if the listener is not a function
  * @example
  * subscribe(once, (event) => log(event.type, event.operation));
  */

@@ -58,7 +58,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
   return stop;
 }
 
-/** Whether a call of this page has sent something whose end it does not know yet. A call that waits for another tab does not count: leaving loses nothing. */
+/** Whether a call of this page is sending something or will send it again. A call that waits for another tab does not count: leaving loses nothing. */
 function isSending({ registry, store }: Client, begins: ((label: Label) => boolean) | undefined): boolean {
   return [...registry.flights.keys()].some((operationKey) => {
     const [scope, , label] = JSON.parse(operationKey) as [string, string, Label];

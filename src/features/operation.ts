@@ -42,7 +42,7 @@ export function operation(once: Once, name: OperationName): Operation {
   return new ObservedOperation(client, Object.freeze([...name]));
 }
 
-/** One object for all idle states, although each look that finds nothing makes a new one. */
+/** Shown for every idle state, so that screens get the same object, although each look that finds nothing makes a new one. */
 const IDLE: OperationState = { phase: 'idle' };
 
 /** A state as text; a name may have integers that JSON cannot hold. */
@@ -128,7 +128,7 @@ class ObservedOperation implements Operation {
     const client = this.#client;
     if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
     let over = false;
-    // A wrapper, so that the same listener can subscribe twice, and is not called any more once it has unsubscribed, even while listeners are being called.
+    // Wrap the listener, so that it can subscribe twice, and is not called after it has unsubscribed, even if that happens while listeners are called.
     const entry = (): void => (over ? undefined : listener());
     let operationKey: OperationKey | undefined;
     const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));

@@ -50,7 +50,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   if (earlier) return pollProbed(drive, accepted, earlier);
   const marked = isMarked(drive, accepted);
   const { start } = drive;
-  // If this call's only attempt was the first one with the present payload, a 202 that is marked as a replay may be the answer to an earlier one.
+  // If nobody sent the present payload before this call's only attempt, a 202 that is marked as a replay may be the answer to an earlier payload.
   const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
   const changed = first ? hasOthers(start) : start.changed;
   const ofEarlier = (first && changed && isOfEarlier(drive)) || (await hasUnsentRequest(drive));
@@ -77,8 +77,9 @@ async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerpr
 }
 
 /**
- * Whether a resume has found the stored request of an edited payload, which could only wait for the work of an earlier one. If the request of
- * that one was not stored, or only with a consent, the bytes tell: those of the present payload are the ones that were sent.
+ * Whether a resume has found the stored request of an edited payload that was never sent, because its call only polled the work of an
+ * earlier payload. If that one's request was stored, it is listed as `earlier`. If not, or only with a consent, compare the bytes: the
+ * record has the digest of those that were sent.
  */
 async function hasUnsentRequest({ job, record }: Driver): Promise<boolean> {
   const { requests } = job.client.parts;
@@ -127,7 +128,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
 /** The link of a 202, if it is on the same origin: credentials must not go elsewhere, and no answer may direct a server's requests elsewhere. */
 export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Platform, 'resolve'>, { headers }: Response): string | undefined {
   const link = headers.get('operation-location') || headers.get('location');
-  // An empty one, as of a template without a value, would be the address of the request itself.
+  // An empty link, as from a template that lacks a value, would resolve to the address of the request itself.
   if (!link) return undefined;
   try {
     const target = resolve(link, url);
@@ -143,7 +144,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
   const now = clock.now();
-  // By the monotonic clock, because somebody may set the other one back by hours meanwhile.
+  // Use the monotonic clock, because somebody may set the wall clock back by hours meanwhile.
   const ends = clock.monotonic() + waitsUntil(job, now) - now;
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.monotonic());
@@ -182,7 +183,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);
   // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them. The body of
-  // an app's own `fetch` may be no web stream, as in node-fetch.
+  // an app's own `fetch` may not be a web stream, as in node-fetch.
   if (state === 'running' && answer.unread) sent.answered.response.body?.cancel?.().catch(() => {});
   return {
     state,

@@ -38,14 +38,16 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
     const kept = keptInit(rest, init);
     const url = isRequest(input) ? input : String(input);
     const call = outline(client.platform, url, kept);
-    // An address relative to the page's own means another place once a router has changed that. Any other is not worth the time to resolve it.
+    // A relative address means another place once a router has changed the page's own address, so note the place now. For other addresses, save the
+    // time that resolving takes.
     const place = isRequest(url) || /^(\w+:|\/)/.test(url) ? undefined : call.place();
     const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(place === undefined || call.place() === place ? url : place, kept);
-    // The first attempt gets the very arguments, which fetch reads at once; but not a form, bytes, or an iterator that the copy has read.
+    // The first attempt passes on the caller's own arguments, which fetch reads at once. It sends the copy if the body is one that the caller may
+    // change (a form, bytes), or if copying has used up an iterator of headers.
     const first = kept.body === init.body && !('next' in Object(init.headers)) ? send : sendKept;
     return sendAgain(client, settings, call, (number) => (number === 1 ? first() : sendKept()));
   }
-  // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
+  // `once: false`: the request is sent once, as it is. Stop the retries of an earlier PUT to the same URL, which would undo it.
   if (latest.size) {
     const { method, place } = outline(client.platform, input, init);
     if (!isSafe(method)) latest.delete(place());
@@ -54,8 +56,8 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
 };
 
 /**
- * What later attempts are made with. The caller may change its objects for another call before this one is sent again, by which a GET could
- * become a POST. A Request never changes. Members may be inherited.
+ * A copy of the options for later attempts, because the caller may reuse its objects for another call meanwhile, and a GET could become a
+ * POST. A Request never changes, so it needs no copy. Options may be inherited, so the copy has the same prototype.
  */
 const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
   !isObject(init) || isRequest(init)
@@ -65,7 +67,8 @@ const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
 /** A copy of the headers. An iterator can be read only once. */
 function copyOfHeaders(headers: RequestInit['headers']): RequestInit['headers'] {
   if (!isObject(headers)) return headers;
-  // Of the same class for a fetch that knows only its own; but Next.js has a subclass whose constructor takes something else.
+  // Keep the class of the caller's headers, because another implementation's fetch may know only its own. But make plain Headers of a subclass,
+  // whose constructor may take something else, as that of Next.js does.
   if ('append' in headers) return new (headers instanceof Headers ? Headers : (headers.constructor as typeof Headers))(headers);
   return Symbol.iterator in headers ? [...headers] : { ...headers };
 }
@@ -77,7 +80,7 @@ function copyOf(body: RequestInit['body']): RequestInit['body'] {
   if (ArrayBuffer.isView(body) || kind === 'ArrayBuffer') return viewOf(body as ArrayBuffer).slice();
   // The fields of React Native's own FormData can't be read.
   if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
-  // Of the same class: to the platform's own, a file of another implementation is an object.
+  // Keep the class of the caller's form: the platform's own FormData would convert a file of another implementation to text.
   const copy = new ((body as FormData).constructor as typeof FormData)();
   for (const [name, value] of (body as FormData).entries()) copy.append(name, value as string);
   return copy;
@@ -95,7 +98,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
-  // What is no signal is left to fetch to refuse.
+  // If this is not an AbortSignal, fetch refuses it.
   const stops = signal?.addEventListener ? [signal, client.closing] : [client.closing];
   let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */
@@ -107,7 +110,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
-    // The body of an answer of node-fetch is no web stream.
+    // The body of an answer of node-fetch is not a web stream.
     void answer?.body?.cancel?.().catch(() => {});
     return true;
   };

@@ -138,7 +138,7 @@ async function callEffect(
     }
     const end = { ...ended, keys: labels.size };
     if (controller.signal.aborted) return { reading: NO_ANSWER };
-    // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
+    // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
     return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
   })();
@@ -155,7 +155,7 @@ async function read(
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
-    // A promise is no verdict. If it rejects, that is reported.
+    // A promise is not a verdict. If it rejects, that is reported.
     void Promise.resolve(said as unknown).catch((error) => attempt.job.client.platform.report(error));
   } catch (error) {
     attempt.job.client.platform.report(error);

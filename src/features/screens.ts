@@ -9,7 +9,7 @@ import { clientOf, type Once } from '../once.js';
  * Calls back when a screen should look again: an operation began or ended, here or in another tab, or another user has logged in.
  *
  * @returns a function that unsubscribes
- * @throws TypeError if the listener is no function
+ * @throws TypeError if the listener is not a function
  * @example
  * const stop = watch(once, async () => show(await pending(once)));
  */

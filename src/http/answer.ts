@@ -13,12 +13,12 @@ const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json
 /** Types of which a part is useless to the caller and to the rules. */
 const DOCUMENT = /json|xml|urlencoded/i;
 
-/** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
+/** How long to wait for the body of a 2xx that is not a document. Then the caller gets the answer while the body still arrives. */
 export const BODY_MS = 1000;
 
 /**
  * Reads a copy of the body, and rejects if it was cut, so that a truncated answer counts as no answer. Does not read streams and bodies
- * longer than `bodyBytes`. Waits only `patienceMs` for the body of a 2xx that is no document: the status says that the work is done, and
+ * longer than `bodyBytes`. Waits only `patienceMs` for the body of a 2xx that is not a document: the status says that the work is done, and
  * sending again would not make the body come faster.
  */
 export async function readBody(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {

@@ -1,6 +1,6 @@
 /** Bytes and text, with functions that every platform has: React Native can't make a Blob from bytes, and its Response reads bytes as Latin-1 (`native.ts`). */
 
-/** Whether the first byte that is no white space begins a JSON object or array. */
+/** Whether the first byte that is not white space begins a JSON object or array. */
 const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
 
 /** The same for a body of text or bytes. */

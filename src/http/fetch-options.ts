@@ -1,7 +1,7 @@
 /** Checks the address and the options that a call hands on to fetch. */
 import { typeOf } from '../core/name.js';
 
-/** Methods that fetch refuses, or what is no method. All others are common, and need no look. */
+/** Methods that fetch refuses, and text that can't be a method. Calls with any other method, and no options, skip the check. */
 const UNUSUAL = /^(CONNECT|TRACE|TRACK)$|[^\w-]/;
 
 /**
@@ -20,8 +20,9 @@ function refusalOf(init: RequestInit): Error | undefined {
 }
 
 /**
- * Throws a TypeError for a URL that leads to no server, and for an option that fetch refuses, such as `credentials: true`. Otherwise every attempt would end with an error that
- * looks like a broken network, and the call as unknown. In pages in production the small build leaves this out.
+ * Throws a TypeError for a URL that leads to no server, and for an option that fetch refuses, such as `credentials: true`. Otherwise every
+ * attempt would end with an error that looks like a broken network, and the call as unknown. The small build for production pages leaves this
+ * check out.
  */
 export function refuseWrongOptions(options: RequestInit, method: string, { url }: { readonly url: string }): void {
   const [, scheme] = NO_SERVER.exec(url) ?? [];

@@ -34,14 +34,14 @@ export function jsonOfPrint(said: unknown): string {
   } catch (error) {
     cause = error;
   }
-  if (text === undefined) throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
+  if (text === undefined) throw new TypeError(`once: fingerprint must return JSON, got ${typeOf(said)}`, { cause });
   return text;
 }
 
 /** Throws on an instance of a class of the platform of which JSON shows nothing, such as an ArrayBuffer, a Map or a FormData. */
 function refuseEmptied(_: string, part: unknown): unknown {
   const type = Object.prototype.toString.call(part);
-  // An instance of a class of the app's is an Object here: its fields may all be absent.
+  // An instance of the app's own class is a plain object here, and it may have no fields.
   const plain = type === '[object Object]' || Array.isArray(part) || ArrayBuffer.isView(part);
   if (typeof part === 'object' && part && !plain && Object.keys(part).length === 0) throw new TypeError(`JSON shows nothing of ${type}`);
   return part;

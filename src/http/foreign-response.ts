@@ -4,7 +4,7 @@ import type { Client } from '../engine/client.js';
 import { BODY_MS, readBody } from './answer.js';
 import type { Answered } from './sending.js';
 
-/** Whether this is a Response, by its members: one of a polyfill or of another realm is no instance of this realm's class. */
+/** Whether this is a Response, by its members: one of a polyfill or of another realm is not an instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {
   if (typeof value !== 'object' || value === null) return false;
   const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };

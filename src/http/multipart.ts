@@ -19,7 +19,7 @@ export async function multipart(form: Fields, boundary: string): Promise<ArrayBu
     const isText = typeof value === 'string';
     const more = isText ? '' : `; filename=${quoted(value.name)}\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
     const head = `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(crlf(name))}${more}\r\n\r\n`;
-    // The content of a file, not the file itself: to the platform's Blob, a file of another implementation is an object.
+    // Add the content of a file, not the file itself: the platform's Blob would convert a file of another implementation to text.
     parts.push(head, isText ? crlf(value) : await bufferOf(value), '\r\n');
   }
   return new Blob([...parts, `--${boundary}--\r\n`]).arrayBuffer();

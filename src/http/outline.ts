@@ -2,7 +2,7 @@
 import type { Platform } from '../ports.js';
 import { isReplayable, isRequest } from './request.js';
 
-/** What matters of fetch's arguments for a call without a key. */
+/** What a call without a key needs to know of fetch's arguments. */
 export interface Outline {
   readonly method: string;
   /** The absolute URL, the same for each way to write it. A relative one is resolved by the page's present address. Needed only for methods that write, and for relative ones. */
@@ -22,7 +22,7 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const replayable = body == null ? !mayHaveBody : isReplayable(body);
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
-  // A signal of another implementation is one for the fetch that knows it.
+  // Check the request without its signal: the platform's Request may refuse another implementation's signal, which the app's own fetch accepts.
   const sendable = (): boolean => (!signal || !!signal.addEventListener) && isSendable(resolve, url, { ...init, method, signal: null });
   return { method, place: () => placeOf(resolve, url), replayable, signal, sendable };
 }

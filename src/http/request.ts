@@ -88,7 +88,7 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
   }
 }
 
-/** Buffers a stream, up to `limit` bytes. */
+/** Reads a whole stream. Throws if it is longer than `limit` bytes. */
 async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readable(() => readUpTo(stream, limit));
   if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));

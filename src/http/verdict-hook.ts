@@ -15,7 +15,7 @@ import { wrong } from '../texts/full.js';
 export function hookReading(job: OperationRun, said: Verdict, answer?: Answer): Reading {
   const { client, settings } = job;
   const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
-  // Report what is no verdict: `status === 402 && 'rejected'` gives `false` for other answers, and an async hook gives a promise. The outcome is unknown.
+  // Report what is not a verdict: `status === 402 && 'rejected'` gives `false` for other answers, and an async hook gives a promise. The outcome is unknown.
   if (reading === NOT_A_VERDICT)
     client.platform.report(new TypeError(wrong('verdict', 'verdict', typeof said === 'string' ? JSON.stringify(said) : typeOf(said))));
   if (/^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(job)) return NOT_A_VERDICT;

@@ -19,7 +19,7 @@ export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => Respon
       : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
 };
 
-/** The fetch until an init hook has run, which ky before 2 does not know: it would retry by itself. */
+/** The fetch of the instance until its init hook has run. ky before 2 has no init hooks, and would retry by itself, so there every request throws. */
 const tooOld = (): never => {
   throw new TypeError('once: withOnce needs ky 2 or later; give an older one fetch: once.fetch, retry: 0');
 };
@@ -31,7 +31,7 @@ const tooOld = (): never => {
  * `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is no client, or `ky` no instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
+ * @throws TypeError if `once` is not a client, or `ky` is not an instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -44,12 +44,12 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   check(once, '~oncefetch', 'a client from createOnce');
   check(ky, 'extend', 'ky');
   const { parts } = once['~oncefetch']() as { readonly parts: { readonly retry?: unknown } };
-  // As it is now: a test may put a spy in its place later.
+  // Keep the present function, because a test may replace `once.fetch` by a spy later.
   const fetch = once.fetch as typeof globalThis.fetch;
   // Methods that ky itself may send again: they only read, so a repetition has no second effect.
   const methods = parts.retry ? [] : ['get', 'head', 'options'];
-  // An init hook sees the options of instance, extensions and call, merged. Those of extensions come after it, and may change what it has set:
-  // one of them may be this one again.
+  // An init hook sees the merged options of instance, extensions and call. The init hooks of extensions run after it, and may set `fetch` or `retry`
+  // again, so this defines them as accessors. One of those hooks may be this one itself.
   const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
     const sendBy = (given: Options['fetch']): void => {
       const by = given === tooOld ? fetch : given;

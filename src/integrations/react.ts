@@ -76,7 +76,7 @@ export function useNamespace(once: Once): string | undefined {
 const NONE: readonly PendingOperation[] = [];
 const none = (): typeof NONE => NONE;
 
-/** How often the list is read again while an operation is in flight, ms: another tab that drives it may die without a word. */
+/** How often the list is read again while an operation is in flight, ms, because another tab that drives it may die without telling. */
 const LOOK_AGAIN_MS = 2000;
 
 interface List {
@@ -84,7 +84,7 @@ interface List {
   readonly get: () => readonly PendingOperation[];
 }
 
-/** Reads on past operations in flight that are not listed, until there are `limit` others. */
+/** Reads pages until `limit` operations are found. Unless `inFlightToo`, operations in flight do not count. */
 async function openOnes(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean) {
   const found: PendingOperation[] = [];
   let busy = false;
@@ -97,7 +97,7 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
   }
 }
 
-/** What was read last, as text too, and of which store, user and options. */
+/** The list that was read last. `text`: the list as text. `of`: for which store, user and options it was read. */
 interface Read {
   found: readonly PendingOperation[];
   text?: string;
@@ -105,8 +105,8 @@ interface Read {
 }
 
 /**
- * The pending operations of the present user. A list that was read for another user is never shown. `last` outlives the client: a component
- * that makes a client each time it is drawn would otherwise begin with an empty list each time, and show nothing.
+ * The pending operations of the present user. A list that was read for another user is never shown. `last` outlives the client, because a
+ * component may make a client at each render, and would otherwise always begin with an empty list.
  */
 function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean, last: Read): List {
   let turn = 0;
@@ -132,7 +132,7 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
       return;
     }
     if (all.busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
-    // An equal list stays the same object, and is not drawn again, unless it has become too late for one of its operations.
+    // Keep the same object for an equal list, so that it is not rendered again, unless the key of one of its operations has expired since.
     const text = plain(all.found.map((one) => [one, one.expiresAt <= Date.now()]));
     if (asked !== last.of || text !== last.text) Object.assign(last, { found: all.found, text, of: asked });
     // It may have been hidden meanwhile, while nobody or another user was logged in.

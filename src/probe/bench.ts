@@ -105,7 +105,7 @@ export class Bench {
   async countNow(): Promise<number | undefined> {
     if (!this.target.count) return undefined;
     const effects: unknown = await this.target.count();
-    if (typeof effects !== 'number' || !Number.isFinite(effects)) throw new TypeError(`oncefetch: count must give a number, got ${String(effects)}`);
+    if (typeof effects !== 'number' || !Number.isFinite(effects)) throw new TypeError(`oncefetch: count must return a number, got ${String(effects)}`);
     return effects;
   }
 

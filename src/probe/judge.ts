@@ -27,7 +27,7 @@ export function judge(bench: Bench, { key, first, last, effects }: Copies): Prob
   if (isSuccess(last) && !(last.status === 202 && !bench.learnt.accepts)) return ofSuccess(bench, { key, first, last, effects });
   const none = effects === 0;
   if (last.status >= 500) return none && !isMarked(bench, last, key) ? 'never-done' : 'stored-fault';
-  // Not a 429: a rate limit does not say that anything is at work.
+  // A 429 does not count: a rate limit does not say that any work is under way.
   if (last.status !== 429 && bench.saysLater(last, key)) return none ? 'stuck' : 'busy-for-ever';
   return none ? 'never-done' : 'no-replay';
 }

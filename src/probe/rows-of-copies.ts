@@ -49,7 +49,7 @@ export async function atOnce(bench: Bench): Promise<Found> {
   const last = later.at(-1);
   const { key } = operation;
   const finding = last ? judgeTogether(bench, answers, { key, last, effects }) : 'no-answer';
-  // Refusals while copies were under way mean work in progress, unless the operation was refused in the end.
+  // If the operation was done in the end, the refusals that copies got meanwhile meant "in progress".
   const busy = last && isSuccess(last) ? answers.filter((came) => came !== undefined && (isRefusal(came) || (came.status === 202 && last.status !== 202))) : [];
   return { answers: [...answers, ...later], effects, finding, evidence: busy.map((came) => ({ key, came: came as Came, means: 'in-progress' })) };
 }
@@ -93,7 +93,7 @@ export async function afterWait(bench: Bench): Promise<Found> {
   return { answers: value, effects, finding: judgeWait(bench, operation.key, value, effects) };
 }
 
-/** Judges the row that waits. `answers`: the first one is from before the wait. */
+/** Judges the row that waits. `answers`: the first one came before the wait. */
 export function judgeWait(bench: Bench, key: string, answers: readonly (Came | undefined)[], effects: number | undefined): Found['finding'] {
   const finding = judge(bench, { key, first: answers[0], last: answers.at(-1), effects });
   if (finding === 'doubles') return 'forgets';

@@ -25,7 +25,7 @@ export async function refusal(bench: Bench): Promise<Found> {
   const newKey = { ...operation, key: bench.operation().key };
   const { value, effects } = await bench.counting(async () => {
     const refused = await bench.send(operation, { payload: 'refused' });
-    if (refused && !isRefusal(refused)) throw new NotTried(`it was to be refused, and was answered ${refused.status}`);
+    if (refused && !isRefusal(refused)) throw new NotTried(`the server should have refused the payload, but answered ${refused.status}`);
     const repeated = await bench.send(operation, { payload: 'refused' });
     const corrected = await bench.insist(operation);
     const later = corrected.at(-1);
@@ -43,7 +43,7 @@ export async function refusal(bench: Bench): Promise<Found> {
 async function afterFault(bench: Bench, operation: ProbeOperation, payload: 'fails-once' | 'changed') {
   return bench.counting(async () => {
     const failed = await bench.send(operation, { payload: 'fails-once' });
-    if (failed && failed.status < 500) throw new NotTried(`its work was to fail, and it was answered ${failed.status}`);
+    if (failed && failed.status < 500) throw new NotTried(`the work should have failed, but the server answered ${failed.status}`);
     return [failed, ...(await bench.insist(operation, { payload }))];
   });
 }
@@ -75,7 +75,7 @@ export async function refusedLogin(bench: Bench): Promise<Found> {
   const operation = bench.operation();
   const { value: answers, effects } = await bench.counting(async () => {
     const before = await bench.send(operation, { login: 'refused' });
-    if (before && isSuccess(before)) throw new NotTried('the login that was to be refused was accepted');
+    if (before && isSuccess(before)) throw new NotTried('the server accepted the login that it should have refused');
     const own = await bench.insist(operation);
     return [before, ...own, await bench.send(operation, { login: 'refused' }), ...(await bench.insist(operation))];
   });

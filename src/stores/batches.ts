@@ -4,7 +4,7 @@
  */
 import type { Answer, Attempt } from './compare-and-set.js';
 
-/** The most attempts in one request, and the most text in their records together, so that one request does not keep the server busy for long. */
+/** The most attempts in one request, and the most UTF-16 units in their records together, so that one request does not keep the server busy for long. */
 const BATCH_MAX = 512;
 const UNITS_MAX = 262_144;
 /** The most requests under way. Attempts that come meanwhile go into the next one. */
@@ -90,7 +90,7 @@ export class Batches {
       for (const [n, { resolve, reject }] of batch.entries()) {
         const end = ends[n];
         if (end) resolve(end);
-        else reject(new Error('the store did not say what came of it'));
+        else reject(new Error('the store gave no result for this update'));
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -66,7 +66,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
         natively(async () => {
           const keys = (await pairs.keys()).filter((key) => key.startsWith(keyOf('')));
           const found = (await pairs.getMany(keys)).map(parsed);
-          // The test of the key: another store's prefix may begin with this one.
+          // Compare the keys, because the prefix of another store may begin with this one.
           return pageOf(
             found.filter((record, n): record is Stored => isStored(record) && keyOf(record.id) === keys[n]),
             query,

@@ -16,12 +16,12 @@ const SPAN_MS = 600_000;
 
 /** An index of `records`; whoever changes those must call `enter` and `leave`. */
 export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex {
-  // By namespace within a state, because a key joined from the two would be hashed anew at each write.
+  // One map by namespace for each state: a key that joins the two would be a new text at each write, and would have to be hashed.
   const byState = { pending: new Map<string, Group>(), settled: new Map<string, Group>(), retired: new Map<string, Group>() };
   const bySpan = new Map<number, Group>();
   const regroup = (record: unknown, move: typeof leave) => {
     if (!isStored(record)) return;
-    // A state that is damaged is none that a query asks for.
+    // No query asks for a damaged state, so such a record needs no entry here.
     if (Object.hasOwn(byState, record.state)) move(byState[record.state], record.ns, record);
     move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
   };

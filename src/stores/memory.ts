@@ -96,7 +96,7 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   };
 }
 
-/** A frozen copy, so that reading needs no copy. What is frozen is kept as it is: the engine's records are, and nobody changes what they contain. */
+/** A frozen copy, so that reading needs no copy. A frozen value is not copied: the engine's records are frozen, and nobody changes what is in them. */
 function frozenCopy(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
   if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;

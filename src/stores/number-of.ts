@@ -8,8 +8,8 @@ interface Numbers {
 }
 
 /**
- * A number for this object, the same in all copies of the package in this realm. Two objects that reach the same server get two
- * numbers, because nothing that all kinds of clients have would tell. Their calls then meet in the store, as those of two processes do.
+ * A number for this object, the same in all copies of the package in this realm. Two objects that reach the same server get two numbers,
+ * because clients have no common member that tells which server they reach. Their calls then meet in the store, as those of two processes do.
  */
 export function numberOf(storage: object): string {
   const here = globalThis as { [REALM]?: Numbers };

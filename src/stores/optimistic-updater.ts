@@ -32,7 +32,7 @@ const SEEN_UNITS_MAX = 16_384;
 const PAUSE_MS_MAX = 50;
 /** Extra time at the end of a time limit, for an answer that has arrived but was not read yet, ms. */
 const LAST_LOOK_MS = 5;
-/** How many wrong guesses are followed by another attempt without a pause. A first one is usual, a second one happens. */
+/** How many wrong guesses are followed by another attempt without a pause. One wrong guess is common, and a second one is not rare. */
 const QUICK_ROUNDS = 3;
 
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, Math.random() * PAUSE_MS_MAX));
@@ -62,15 +62,15 @@ export class OptimisticUpdater {
     const asking: Asking = { id, next, durability, deadline, looked: false, broke: false };
     const end = await this.#takeTurn(id, deadline);
     await this.within(() => this.#rounds(asking), deadline, asking)
-      .catch((fault) => this.#takeBack(asking, fault))
+      .catch((fault) => this.#callOnceMore(asking, fault))
       .finally(end);
   }
 
   /**
-   * Called before an update fails. The caller relies on what its change saw last, and may go on without the store if that was "absent",
-   * although an earlier key may be stored. So call the change once more, with what is stored, or with {@link UNKNOWN}.
+   * Called before an update fails. The caller relies on what its change saw last: if that was the guess "absent", it may go on without the
+   * store, although an earlier key may be stored. So this calls the change once more, with what is stored, or with {@link UNKNOWN}.
    */
-  async #takeBack(asking: Asking, fault: unknown): Promise<never> {
+  async #callOnceMore(asking: Asking, fault: unknown): Promise<never> {
     const { id, next, looked } = asking;
     // After a timeout, `#rounds` may still be running: make it stop.
     asking.deadline = 0;
@@ -138,9 +138,9 @@ export class OptimisticUpdater {
       }
       // The change wants to keep what the server has just said is stored: nothing is left to do.
       if (heard && asked.next === undefined) return;
-      // Clients may send an attempt when they reconnect, and servers may run it when a lock is free, although it was given up. So the server
-      // must refuse it when this call's time is over. Once the server has told its time in this call, that is the only limit. Before that, at
-      // most half of the time: even if the guess is that much ahead of the server's clock, the call's time is not exceeded.
+      // After this call has given up, the client may still send the attempt when it reconnects, and the server may run it when a lock becomes free.
+      // So the server must refuse the attempt once the call's time is over. If the server has told its time during this call, the limit is all the
+      // time that is left. If not, it is at most half of that: the guess may be that much ahead of the server's clock without exceeding the call's time.
       const offMs = heard ? left : Math.min(left / 2, CLOCK_OFF_MS_MAX);
       const attempt: Attempt = { id, expected: seen, now, offMs, durability, ...asked };
       const answer = await this.#send(attempt, asking);
@@ -161,12 +161,13 @@ export class OptimisticUpdater {
       }
       seen = answer.seen;
       this.learn(id, seen);
-      // "Absent" is no look if the server took no new record all the same: it hides one, as by row-level security.
+      // If the server says "absent", but did not take the new record although both guesses were right, it may hide a record, for example by
+      // row-level security. Then the change has not seen what is stored.
       asking.hidden ||= mayStillCome(attempt, answer);
       asking.looked = seen !== undefined || !asking.hidden;
       heard = true;
     }
-    throw asking.blocked ?? new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
+    throw asking.blocked ?? new StoreFault('timeout', `others kept changing this record for ${this.#timeoutMs} ms`);
   }
 
   /** Sends an attempt; again if the connection broke or the server is busy. The version's name keeps it from being done twice. */
@@ -196,7 +197,7 @@ export class OptimisticUpdater {
   }
 }
 
-/** An update under way. `looked`: what its change saw last came from the server, and was no guess. */
+/** An update under way. `looked`: what its change saw last came from the server and was not a guess. */
 interface Asking {
   readonly id: string;
   readonly next: (current: unknown) => Next;

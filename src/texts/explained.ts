@@ -130,7 +130,7 @@ function* stepsOf(outcome: Outcome): Generator<string> {
     yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: a crash of the browser, or of the server that holds it, may lose it'}.`;
 }
 
-/** A time as text. The number from a record or a server may be no valid time. */
+/** A time as text. The number from a record or a server may not be a valid time. */
 const time = (ms: number): string => {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();

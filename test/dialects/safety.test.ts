@@ -54,15 +54,22 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
   // Declined inside a 2xx.
   adyen: (status, body) =>
     (status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode))) ||
-    ([200, 201, 202].includes(status) && /^(refused|Declined)$/.test(String((body as { status?: string })?.status))),
+    (status === 200 && (body as { response?: string })?.response === 'Refused') ||
+    ([200, 201, 202].includes(status) && /^(refused|Declined|Failed)$/.test(String((body as { status?: string })?.status))),
   braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => [200, 201, 202].includes(status) && (body as { status?: string })?.status === 'Declined',
+  increase: (status, body) => [200, 201].includes(status) && /_transfer","status":"(rejected|declined)"/.test(JSON.stringify(body)),
   klarna: (status, body) => status === 200 && /"result":"DECLINED"|"fraud_status":"REJECTED"/.test(JSON.stringify(body)),
   mangopay: (status, body) =>
     (status === 200 && (body as { Status?: string })?.Status === 'FAILED') || (status === 400 && typeof (body as { Type?: unknown })?.Type === 'string'),
   mollie: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',
-  paypal: (status, body) => status === 201 && /"(DECLINED|DENIED|FAILED)"/.test(JSON.stringify(body)),
-  truelayer: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',
+  paypal: (status, body) =>
+    (status === 201 && /"(DECLINED|DENIED|FAILED)"/.test(JSON.stringify(body))) ||
+    ([200, 201].includes(status) && /^(denied|failed)$/.test(String((body as { state?: string })?.state))),
+  truelayer: (status, body) =>
+    (status === 201 && (body as { status?: string })?.status === 'failed') ||
+    (status === 200 && /"status":"failed".*"failure_reason"/.test(JSON.stringify(body))),
+  worldline: (status, body) => [200, 201].includes(status) && /^REJECTED(_CAPTURE|_CREDIT)?$/.test(String((body as { status?: string })?.status)),
   'repeatableRequests, refusals kept': (status) => [400, 402, 404, 410, 413, 415, 422].includes(status),
 };
 

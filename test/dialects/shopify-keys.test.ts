@@ -62,3 +62,33 @@ test('a mutation that takes the key as an argument may not compare payloads: a c
   expect(await world.end(tab, pay(once, setting(2)))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
+
+describe('errors that tell nothing of the effect', () => {
+  const without = (code: string) =>
+    plays({ status: 200, headers: { 'content-type': 'application/json' }, body: { errors: [{ message: code, extensions: { code } }] } });
+
+  test.each([
+    ['without data', without('INTERNAL_SERVER_ERROR')],
+    ['as a user error', plays(answer([{ code: 'INTERNAL_ERROR', message: 'Internal error' }]))],
+  ])('an internal error, %s, may have come after the effect: the same key goes out again, and its answer counts', async (_, trouble) => {
+    const dialect = shopify();
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    const end = await world.end(tab, pay(once, setting(1)), charged(trouble), plays(answer([], 'gid://1'), true));
+    expect(end.outcome).toMatchObject({ effect: 'done', attempts: 2 });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test.each(['INTERNAL_SERVER_ERROR', 'THROTTLED', 'ACCESS_DENIED'])('%s after a lost answer never says none, however often it comes', async (code) => {
+    const dialect = shopify();
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    world.server.plays(charged(lost()));
+    world.server.otherwise = without(code);
+    const first = await world.end(tab, pay(once, setting(1)));
+    await world.clock.advance(HOUR);
+    const second = await world.end(tab, pay(once, setting(1)));
+    for (const { outcome } of [first, second]) expect(outcome).toMatchObject({ effect: 'unknown' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});

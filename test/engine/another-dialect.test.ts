@@ -136,7 +136,8 @@ describe('keys that count for one account only', () => {
 });
 
 test('a client with a dialect of its own goes on with its key after a move by the client from which it was extended', async ({ world, tab }) => {
-  const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false }) }));
+  const toPayments = (once: Once) =>
+    tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false }) }));
   await world.end(tab, pay(toPayments(tab.once({ namespace: 'guest' })), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
   const payments = toPayments(ann);

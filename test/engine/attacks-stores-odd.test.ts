@@ -233,7 +233,7 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
     return 'before' in query ? page : { ...page, next: JSON.stringify(['["pay"', '']) };
   };
   const once = tab.once({ namespace: what === 'a log-in' ? 'ann' : 'guest', store: { ...tab.store, scan } });
-  await expect(world.run(watched(act(once)))).rejects.toThrow('once: scan of the store disk gives one page for ever');
+  await expect(world.run(watched(act(once)))).rejects.toThrow('once: the store disk repeats a page for ever');
 });
 
 test('a store may have written a record although it rejected: no call is told none, not even one that could store it again without the request', async ({

@@ -28,7 +28,7 @@ describe('logTo', () => {
       'once: pay c1 (key): attempt 1',
       'once: pay c1 (key): got no answer, waits 0.3 s before it tries again',
       'once: pay c1 (key): attempt 2',
-      'once: pay c1 (key): got 409, waits 2.0 s because the server is at work on it',
+      'once: pay c1 (key): got 409, waits 2.0 s because the server is still working on it',
       'once: pay c1 (key): attempt 3',
       'once: pay c1 (key): got 201: done after 3 attempts. It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.',
     ]);
@@ -76,8 +76,8 @@ describe('logTo', () => {
   });
 
   test.for([
-    ['a lock', {}, /^waits up to \d+\.\d s for another tab or process that is at it$/],
-    ['a lease', { locks: false, server: true }, /^waits up to 1[45]\.\d s for another tab or process that is at it$/],
+    ['a lock', {}, /^waits up to \d+\.\d s for another tab or process that is working on it$/],
+    ['a lease', { locks: false, server: true }, /^waits up to 1[45]\.\d s for another tab or process that is working on it$/],
   ] as const)('says that it waits for another context, by %s', async ([_, of, says], { world }) => {
     const first = world.open({ namespace: 'n' }, of);
     const second = world.open({ namespace: 'n' }, of);

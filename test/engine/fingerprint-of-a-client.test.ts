@@ -73,7 +73,7 @@ test.each([[new TextEncoder().encode('a').buffer], [new FormData()], [new Map()]
     const world = newWorld();
     const { once } = world.open();
     const [end] = await world.run(Promise.allSettled([run(once, NAME, () => 1, { fingerprint: () => said })]));
-    expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must give JSON, got ${typeof said}`) });
+    expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must return JSON, got ${typeof said}`) });
   },
 );
 

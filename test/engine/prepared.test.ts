@@ -259,12 +259,12 @@ describe('a fingerprint', () => {
 
   test('names its scheme; a hook whose result is not JSON is refused, and the error says why', async () => {
     expect(SCHEME).toBe('sha256');
-    const refused = { message: expect.stringMatching(/must give JSON, got bigint/), cause: expect.any(TypeError) };
+    const refused = { message: expect.stringMatching(/must return JSON, got bigint/), cause: expect.any(TypeError) };
     await expect(of('x', () => 1n)).rejects.toMatchObject(refused);
     // Otherwise all payloads would have the same fingerprint.
-    for (const said of [() => 1, Symbol('x')]) await expect(of('x', () => said)).rejects.toThrow(`must give JSON, got ${typeof said}`);
+    for (const said of [() => 1, Symbol('x')]) await expect(of('x', () => said)).rejects.toThrow(`must return JSON, got ${typeof said}`);
     for (const said of [new ArrayBuffer(1), { cart: new Map([['a', 1]]) }, new FormData(), new URLSearchParams('a=1')])
-      await expect(of('x', () => said)).rejects.toThrow('must give JSON, got object');
+      await expect(of('x', () => said)).rejects.toThrow('must return JSON, got object');
     class Order {}
     for (const said of [{}, [], new Order(), new Uint8Array(0), Object.create(null), new Date(0)]) await of('x', () => said);
   });

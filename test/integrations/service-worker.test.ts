@@ -313,7 +313,7 @@ describe('a sync event', () => {
     state = 'installed';
     outbox(once, ANN);
     world.server.plays(answers(503), answers(503), replays());
-    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('1 operations are to go on later');
+    await expect(world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>)).rejects.toThrow('operations left to resume later: 1');
     await world.run(fire('sync', { tag: 'oncefetch', lastChance: true }) as Promise<unknown>);
     await world.run(fire('sync', { tag: 'oncefetch' }) as Promise<unknown>);
     expect(reported).toEqual([]);
@@ -334,5 +334,5 @@ test.each<[string, () => unknown, RegExp]>([
 test('outbox refuses to run outside of a service worker', () => {
   vi.stubGlobal('ServiceWorkerGlobalScope', undefined);
   Reflect.deleteProperty(globalThis, 'ServiceWorkerGlobalScope');
-  expect(() => outbox(newWorld().tab().once())).toThrow('outbox belongs into a service worker');
+  expect(() => outbox(newWorld().tab().once())).toThrow('outbox must be called in a service worker');
 });

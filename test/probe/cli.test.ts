@@ -106,7 +106,7 @@ test('a wait of hours is begun by one run and ended by another', async () => {
   const kept = readFileSync(state, 'utf8');
   expect(kept).not.toContain('secret');
   const early = await oncefetch(...args, '--resume', state);
-  expect([early.status, early.err]).toEqual([2, expect.stringContaining('it is not time yet')]);
+  expect([early.status, early.err]).toEqual([2, expect.stringContaining('it is too early')]);
   // Pretends that 25 hours have passed.
   writeFileSync(state, JSON.stringify({ ...JSON.parse(kept), dueAt: new Date(0).toISOString() }));
   const remembered = await oncefetch(...args, '--resume', state);
@@ -145,7 +145,7 @@ test.each([
   ['--count-command', [URL_, '--sandbox', '--count', URL_, '--count-command', 'echo 1']],
   ['--count-command: found', [URL_, '--sandbox', '--count-command', 'echo many']],
   ['--count:', [URL_, '--sandbox', '--count', URL_]],
-  ['--key-header: {{key}} stands elsewhere', [URL_, '--sandbox', '--key-header', 'X-Key', '--body', '{"id":"{{key}}"}']],
+  ['--key-header: the request has {{key}} in another place', [URL_, '--sandbox', '--key-header', 'X-Key', '--body', '{"id":"{{key}}"}']],
   ['--elsewhere', [URL_, '--sandbox', '--elsewhere', 'http://other.example/']],
   ['--request', [URL_, '--sandbox', '--request', join(folder, 'nothing')]],
   ['--resume', [URL_, '--sandbox', '--resume', join(folder, 'nothing')]],

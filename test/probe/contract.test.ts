@@ -61,7 +61,7 @@ test('a count that never changes lets no test pass', async () => {
 test.each([Number.NaN, undefined, '3', 3n])('a count that gives %s, which is no number, lets no test pass', async (count) => {
   const { failures } = await failuresOf(lies.ignores, { count: () => count as number });
   expect(failures.length).toBeGreaterThan(5);
-  expect(failures[0]).toContain(`count must give a number, got ${count}`);
+  expect(failures[0]).toContain(`count must return a number, got ${count}`);
 });
 
 test('a `send` that has no usual request lets no test pass', async () => {

@@ -24,7 +24,7 @@ const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
 describe('a wrong argument', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['nothing for D1', () => d1Store(undefined as never), /takes a D1 binding, such as env\.DB/],
-    ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /no session of it/],
+    ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /not a session of it/],
     ['a Durable Object without SQL', () => durableObjectStore({ get: () => {} } as never), /list its class in new_sqlite_classes/],
     ['a table whose name is not one word', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
     ['a table that begins with a digit', () => d1Migration({ table: '1a' }), /table must be letters/],

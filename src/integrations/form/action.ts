@@ -31,7 +31,7 @@ export interface FormActionOptions<T, S> {
    * would be in the page's HTML. @default none
    */
   readonly keep?: readonly string[] | undefined;
-  /** Fields that are no part of the payload, because they differ in each rendering, such as a CSRF token. @default none */
+  /** Fields that are not part of the payload, because they differ in each rendering, such as a CSRF token. @default none */
   readonly ignore?: readonly string[] | undefined;
   /** More options for `run`: `verdict`, `limits`, `repeat`, `meta`. */
   readonly call?: Omit<RunOptions<T>, 'fingerprint' | 'onOutcome'> | undefined;

@@ -5,16 +5,16 @@ import { readSubmission } from './submission.js';
 
 const words = (list: string | null): readonly string[] => (list ?? '').split(/\s+/).filter(Boolean);
 
-/** What a template writes for a value that it does not have: nothing, or a word of JavaScript's. */
+/** What a template writes in place of a value that is missing: nothing, or what JavaScript prints for it, such as `undefined`. */
 const NO_PART = /(^|\s)(undefined|null|NaN|\[object)?(\s|$)/;
 
-/** `pay c-42` as a name. Without the value that a template does not have, all carts would have one name. */
+/** Turns `pay c-42` into a name. Throws if a part is missing, because then a template lacked its value, and all carts would share one name. */
 export function nameFrom(attribute: string, said: string | null): OperationName {
   if (NO_PART.test(said ?? '')) throw wrong(`the attribute ${attribute}`, 'name the operation, its parts separated by single spaces', said);
   return (said as string).split(/\s/) as [string, ...string[]];
 }
 
-/** The operation of a button that has its own. */
+/** The button's own operation, if it has one. */
 export const nameOfButton = (button: HTMLElement | undefined): OperationName | undefined => {
   const own = button?.dataset['onceOperation'];
   return own === undefined ? undefined : nameFrom('data-once-operation', own);
@@ -29,7 +29,7 @@ export function formIn(element: Element): HTMLFormElement {
   return form;
 }
 
-/** Calls `begin` once the element has its form and its name: a parser, and frameworks such as Angular and Alpine, put it into the page first. */
+/** Calls `begin` once the element has its form and its name. The parser, and frameworks such as Angular and Alpine, insert the element before those. */
 export function withForm(element: Element, begin: () => void): void {
   const now = (): unknown => element.isConnected && begin();
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', now, { once: true });
@@ -37,7 +37,7 @@ export function withForm(element: Element, begin: () => void): void {
   else queueMicrotask(now);
 }
 
-/** Names of fields that are no part of the payload, because they differ with every rendering, such as a CSRF token. */
+/** Names of fields that are not part of the payload, because they differ with every rendering, such as a CSRF token. */
 export const ignoredIn = (element: Element): readonly string[] => words(element.getAttribute('ignore'));
 
 /** The page to go to when the operation is done; `undefined` to stay. */

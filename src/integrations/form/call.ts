@@ -29,7 +29,7 @@ export interface Asked {
   readonly element: OnceFormElement;
   readonly submission: Submission;
   readonly name: OperationName;
-  /** Whether the rendered key belongs to this operation; not so if a button has its own operation. */
+  /** Whether the rendered key belongs to this operation. It does not if the operation is a button's own. */
   readonly keyed: boolean;
 }
 
@@ -39,7 +39,7 @@ export function collect({ element, submission, name, keyed }: Asked, { fingerpri
   // Read the key now: when it is needed, the page may show another operation's key in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const more: unknown = call?.(element, fields);
-  // Its options would be left out without a word: a promise has no members of its own.
+  // Refuse a promise: spreading it below would add nothing, and its options would be lost silently.
   if (more instanceof Promise) throw wrong('the option call', 'return the options, and not a promise of them');
   const once = {
     repeat,
@@ -61,7 +61,7 @@ export const ask = ({ client, spent }: Shared, name: OperationName): Promise<For
 /** The outcome for a mistake of the page. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
 
-/** How often to look again while another tab is sending, ms: it may die without a word. */
+/** How often to look again while another tab is sending, ms, because that tab may die without telling. */
 export const LOOK_AGAIN_MS = 2000;
 
 /** The unsettled operation of this name, as it is stored. */
@@ -79,7 +79,7 @@ async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutc
   const stale = isOnceError(ended, 'ERR_ONCE_KEY_BURNT');
   const moment = already ? 'already' : stale ? 'stale' : outcome ? momentOf(outcome) : 'failed';
   const answer = response && (await jsonOf(response));
-  // Even if the form has changed or is gone: the server says that the key is used up.
+  // Do this even if the form has changed or is gone, because the server says that the key is used up.
   const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;
   if (outcome?.key !== undefined && next !== undefined) spent.replace(outcome.key, next, moment === 'refused');
   return { moment, outcome, response, answer, error };
@@ -98,7 +98,7 @@ async function jsonOf(response: Response): Promise<unknown> {
   return Promise.race([json, new Promise<undefined>((resolve) => setTimeout(resolve, REST_MS))]);
 }
 
-/** Whether, as far as this page knows, nothing was sent of which it could ask what became. What it has not read yet is looked up. */
+/** Whether there is nothing to ask about: nothing was sent, or it ended without an effect. If the page has not read the record yet, this reads it. */
 export async function isNothing(client: Once, name: OperationName): Promise<boolean> {
   const { state } = operation(client, name);
   if (state.phase === 'loading') return !(await openOf(client, name));

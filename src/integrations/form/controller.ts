@@ -5,7 +5,7 @@ import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send
 import { FieldErrors, setOrRemove } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { isFormDone, isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
+import { alreadyIfEdited, isFormDone, isSameName, isSamePress, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
@@ -21,10 +21,10 @@ export class FormController {
   #leave: (() => void) | undefined;
   /** The user whom the form is shown to. */
   #user: string | undefined;
-  /** The call of this element that is under way, and its user. When it ends, its own outcome is shown. */
+  /** The call of this element that is under way, and its user. When it ends, the form shows its outcome. */
   #call: { readonly user: string | undefined } | undefined;
   /** Makes the pressed button look idle again. */
-  #rests = (): void => {};
+  #endBusy = (): void => {};
   /** The attribute `operation` as it was at the last `#begin`; `undefined` before the first one. */
   #named: string | null | undefined;
   /** The press that the call is for. `#next`: later presses for something else, which wait. `#sent`: the press that was sent last. */
@@ -43,7 +43,7 @@ export class FormController {
     this.#shared = shared;
   }
 
-  /** If the page has a mistake, this throws a TypeError, which appears in the console, and the form is left to the browser. */
+  /** Throws a TypeError if the page has a mistake. It appears in the console, and the browser sends the form. */
   connect(): void {
     if (!this.#leave) this.#begin();
   }
@@ -64,9 +64,9 @@ export class FormController {
 
   submitted(event: SubmitEvent): void {
     const form = this.#form;
-    // Leave it if a listener of the app handles it, or if it is another form.
+    // Do nothing if a listener of the app handles the submit, or if it is that of another form.
     if (event.defaultPrevented || !form || event.target !== form) return;
-    this.connect(); // If the form has come late, or the rest of the page is still to come.
+    this.connect(); // It is not connected yet if the form was added late, or if the page is still loading.
     this.#shared.spent.renew(form);
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
@@ -74,13 +74,13 @@ export class FormController {
     take(event, this.#shared.gestures.goesOn() ? undefined : () => this.#press(press));
   }
 
-  /** While "Check" asks, a press goes on with that operation: afterwards it could be another effect. Other presses wait; one click more changes nothing. */
+  /** Sends, queues or ignores a press. While "Check" asks about its operation, sends it at once, to join that one: afterwards it could be another effect. */
   #press(press: Press): void {
     if (!this.#busy || (!this.#pressed && isSameName(press.name, this.#open))) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 
-  /** Shows again what another script has taken away, unless it was said to another user. */
+  /** Shows the text and the button again if another script has removed them, unless they were meant for another user. */
   again(): void {
     if (this.#user === this.#whoIsHere()) this.#status?.again();
     this.#mark(this.moment);
@@ -96,9 +96,9 @@ export class FormController {
 
   async check(): Promise<void> {
     const [named, name] = [this.#named, this.#open ?? this.#payment?.name];
-    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return; // it is for another operation by now
+    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return; // it has another operation by now
     this.#pressed = undefined;
-    await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
+    await this.#ask(name, async () => alreadyIfEdited(await ask(this.#shared, name), this.#sent, this.#element));
   }
 
   /** Whether a call of the present user is under way. A user who logs in meanwhile need not wait for another user's call. */
@@ -108,7 +108,7 @@ export class FormController {
 
   #begin(): void {
     const named = this.#element.getAttribute('operation');
-    // The element is for another operation now. A call under way goes on, but is not shown here any more.
+    // The element was given another operation. A call under way goes on, but the element does not show it any more.
     if (named !== this.#named) {
       [this.#call, this.#named] = [undefined, named];
       this.#forget();
@@ -118,14 +118,14 @@ export class FormController {
     formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
     this.#payment = operation(this.#shared.client, name);
-    this.#leave = this.#payment.subscribe(() => this.#draw());
-    this.#draw();
+    this.#leave = this.#payment.subscribe(() => this.#showState());
+    this.#showState();
   }
 
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
     [this.#pressed, this.#sent, this.#next] = [press, press, this.#next.filter((one) => one !== press)];
-    this.#rests = busyButton(submission.submitter);
+    this.#endBusy = busyButton(submission.submitter);
     this.#errors.clear();
     const asked = { element: this.#element, submission, name, keyed: isSameName(name, this.#payment?.name) };
     await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)));
@@ -139,30 +139,30 @@ export class FormController {
     const told = await (async () => call())().catch(mistake);
     if (this.#call !== mine) return;
     this.#call = undefined;
-    this.#rests();
+    this.#endBusy();
     // If the user has changed, show nothing of the call, and do not go to the next page.
-    if (mine.user !== this.#whoIsHere()) return this.#draw();
+    if (mine.user !== this.#whoIsHere()) return this.#showState();
     // Drop waiting presses whose form was edited or disabled since: the user will press again.
     this.#next = this.#next.filter((one) => !sendsOther(one, this.#element));
     if (told.moment === 'failed') report(told.error);
     [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
     this.#tell(told);
     if (this.#next[0] && !this.#busy) await this.#send(this.#next[0]);
-    // What became of a button's own operation must not hide that the form is done.
-    if (told.moment === 'done' && !ENDED.has(this.moment)) this.#draw();
+    // If a button's own operation was sent after that, its outcome must not hide that the form is done.
+    if (told.moment === 'done' && !ENDED.has(this.moment)) this.#showState();
   }
 
   #tell(told: FormOutcome): void {
     if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
-    // A listener may have changed the element's operation, or pressed a button: then the page stays, and shows that call.
+    // A listener of the app may have changed the element's operation or pressed a button. Then stay on the page, and show that call.
     if (named !== this.#named || this.#busy) return;
-    if (shows) this.#display(told);
+    if (shows) this.#showOutcome(told);
     else this.#markOnly(told.moment);
   }
 
-  #display(told: FormOutcome): void {
+  #showOutcome(told: FormOutcome): void {
     const refused = told.moment === 'refused' || told.moment === 'unknown';
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
@@ -171,7 +171,7 @@ export class FormController {
     else first?.focus();
   }
 
-  /** `leaves`: not after the operation of a button that has its own, such as a draft. */
+  /** `leaves`: go to the page `next`, if there is one. Not after a button's own operation, such as saving a draft. */
   #goOn(leaves: boolean): void {
     const next = leaves ? nextIn(this.#element) : undefined;
     if (next !== undefined) location.assign(next);
@@ -179,13 +179,13 @@ export class FormController {
     else if (document.activeElement === document.body) this.#status?.focus();
   }
 
-  /** Shows what is known of the operation, whoever drives it: here or elsewhere. "Waiting" is said once, however often the server is asked. */
-  #draw(): void {
+  /** Shows the state of the operation, whether this page or another context drives it. Once it shows "waiting", it keeps that for further attempts. */
+  #showState(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
     if (state?.phase === 'sending') this.#show(this.moment === 'waiting' ? 'waiting' : 'sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#busy) this.#rest(state);
+    else if (state && !this.#busy) this.#showStateAtRest(state);
   }
 
   /** The present user. If that is another one than before, removes from the screen what was shown of the previous user. */
@@ -197,37 +197,37 @@ export class FormController {
   }
 
   /** Shows the state of the operation while no call of this page is under way. */
-  #rest(state: OperationState): void {
+  #showStateAtRest(state: OperationState): void {
     const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
     if (this.known.isDone(this.#element, this.#user, state, this.moment, this.#shared.repeated)) {
-      // The server has rendered that it is done, so settle what was unsettled here.
+      // The server has rendered that the operation is done, so settle the record if it is unsettled here.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
-    } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
-    else if (ended === 'done') ENDED.has(this.moment) || this.#show(ofFields({ moment: ended }, this.#sent, this.#element).moment);
+    } else if (state.phase === 'unsettled') void this.#showOpen(state.pending.name);
+    else if (ended === 'done') ENDED.has(this.moment) || this.#show(alreadyIfEdited({ moment: ended }, this.#sent, this.#element).moment);
     // If "sending" was shown, show the end too, even if a framework has replaced the element that was pressed by this one.
     else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
 
-  /** For an unsettled operation: shows `unknown`, or `sending` if another tab is driving it, because its end may still come. */
-  async #lookAround(name: OperationName): Promise<void> {
+  /** For an unsettled operation: shows `sending` if another tab is driving it, and may still bring it to an end; otherwise `unknown`. */
+  async #showOpen(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const found = await openOf(this.#shared.client, name);
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#draw(), LOOK_AGAIN_MS);
+    this.#timer = setTimeout(() => this.#showState(), LOOK_AGAIN_MS);
   }
 
   #forget(): void {
-    this.#rests();
+    this.#endBusy();
     this.#errors.clear();
     [this.#open, this.#sent, this.#next] = [undefined, undefined, []];
     this.#show('');
   }
 
-  /** `asks`: whether the button to ask again is offered. */
+  /** `asks`: offer the button "Check", if the moment is `unknown`. */
   #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
     const { says = {} } = this.#shared.options;
     // `told` is the outcome of this very submit, which is more precise than the stored state.
@@ -236,7 +236,7 @@ export class FormController {
     this.#status?.offer(asks && moment === 'unknown' ? wordsFor(this.#element, says, 'check') : undefined);
   }
 
-  /** Sets the moment without a text, and removes the text before. */
+  /** Sets the moment, and removes the text instead of showing one. */
   #markOnly(moment: FormMoment): void {
     this.#show('');
     this.#mark(moment);

@@ -25,10 +25,13 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
   customElements.define(tag, elementFor(once, options));
 }
 
-/** Attributes that are properties, too: Angular and Solid write a property where a value is bound. */
+/** Attributes that the element also has as properties, because Angular and Solid set a property where a value is bound. */
 const BOUND = ['operation', 'known', 'next', 'ignore'] as const;
 
-/** The property of an attribute. As where a framework writes the attribute itself, it goes without a value, and `false` is none: it must not become a name. */
+/**
+ * A property that reflects the attribute of this name. Like frameworks that write the attribute themselves, it removes the attribute for `null`,
+ * `undefined` and `false`, so that these words never become the name of an operation.
+ */
 const property = (name: string): PropertyDescriptor & ThisType<Element> => ({
   get() {
     return this.getAttribute(name);
@@ -49,7 +52,7 @@ function takeOver(element: OnceFormElement): void {
   }
 }
 
-/** Makes the class of the element. In a function, because outside of pages there is no HTMLElement. */
+/** Makes the class of the element. It is made in a function, because outside of pages there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
@@ -88,7 +91,8 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
 
     attributeChangedCallback(attribute: string, _before: string | null, now: string | null): void {
       if (attribute === 'state') {
-        // Not written by the element: a framework morphs the page, from the element to what is in it. That is done when a microtask runs.
+        // The element did not write this: a framework is morphing the page, first the element, then its children. Repair both in a microtask, which
+        // runs when the framework has finished.
         if ((now ?? '') !== this.state) queueMicrotask(() => this.isConnected && this.#form.again());
         return;
       }

@@ -1,6 +1,6 @@
 /** Shows a server's errors at their fields, by `aria-invalid` and a text that describes the field. */
 
-/** Marks what the element has written, so that a copy of the element can remove it. */
+/** Marks the texts that the element has written, so that a copy of the element can remove them. */
 export const SAID = 'data-once-said';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -28,13 +28,16 @@ export function fieldErrors(answer: unknown): readonly FieldError[] {
   return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
 }
 
-/** The fields of a form. Not by `form.elements`, which may be a field of that name. */
+/** The fields of a form. Calls the getter of the prototype, because `form.elements` may be a field of that name. */
 export const fieldsIn = (form: HTMLFormElement): readonly Element[] => [...(Reflect.get(HTMLFormElement.prototype, 'elements', form) as Iterable<Element>)];
 
 const isEditable = (control: Node | null): control is Control =>
   control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
 
-/** The first control of a name that a customer can change. Not by `namedItem`: WebKit's does not hear of fields that come later from outside of the form. */
+/**
+ * The first control with this name or id that a customer can change. `namedItem` won't do: WebKit's misses fields that are added later and belong
+ * to the form by their attribute `form`.
+ */
 const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
   name === ''
     ? undefined
@@ -44,7 +47,7 @@ const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
 
 let ids = 0;
 
-/** The app's own element for the field's errors, or a new one after the field; not inside of a label, because its text names the field. */
+/** The app's own element for the field's errors, or a new one after the field. If a label contains the field, after the label, whose text names the field. */
 function placeFor(form: HTMLFormElement, control: Control): { readonly place: HTMLElement; readonly made: boolean } {
   const own = [...form.querySelectorAll<HTMLElement>('[data-error-for]')].find(({ dataset }) => dataset['errorFor'] === control.name);
   if (own) return { place: own, made: false };
@@ -93,7 +96,7 @@ export class FieldErrors {
 }
 
 /** Removes from a copied element the errors that were shown in the original. */
-export function takeBackErrors(host: HTMLElement): void {
+export function removeCopiedErrors(host: HTMLElement): void {
   for (const place of host.querySelectorAll<HTMLElement>(`[data-error-for][${SAID}]`)) {
     for (const control of host.querySelectorAll(`[aria-describedby~="${place.id}"]`)) detach(control, place, null);
   }

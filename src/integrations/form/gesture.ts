@@ -1,55 +1,54 @@
-/** Tells a press from the rest of the same gesture: the second click of a double click, or a key that is held down. */
+/** Tells a new press from the rest of an earlier gesture: the second click of a double click, or the repetitions of a key that is held down. */
 
 export interface Gestures {
-  /** Listens to the window that an element is in. `document.open` takes listeners away, and an element may be moved to another window. */
+  /** Listens to an element's window. Call it whenever the element is inserted: `document.open` removes listeners, and the window may be another one. */
   readonly hear: (window: Window | null) => void;
   /**
-   * Whether an earlier submit came of the same gesture as the present one. Where the answer is quick, the first one has ended by then, and
-   * with `repeat: 'always'` the rest of the gesture would be another effect.
+   * Whether the same gesture as the present submit has caused an earlier one. If the answer is quick, that one has ended by now, and with
+   * `repeat: 'always'` a second submit would be another effect. Call it once for each submit.
    */
   readonly goesOn: () => boolean;
 }
 
 let known: Gestures | undefined;
 
-/** One for all definitions of the element: a gesture may begin in an element of one and end in that of another. */
+/** One object for all definitions of the element, because a gesture may begin in an element of one and end in an element of another. */
 export function gestures(): Gestures {
   known ??= listening();
   return known;
 }
 
 function listening(): Gestures {
-  let goesOn = false;
+  let repeats = false;
   let pressed = false;
-  const is = (more: boolean): void => {
-    goesOn = more;
-    if (!more) pressed = false;
+  /** A click or a key press has begun. `repeated`: it is part of the same gesture as the one before. */
+  const began = (repeated: boolean): void => {
+    repeats = repeated;
+    if (!repeated) pressed = false;
   };
-  // A second click may still follow, when the focus has gone to another window.
-  const ends = (): void => {
-    goesOn = false;
+  // Keep `pressed`, because the second click of a double click may still follow, even if the focus has gone to another window.
+  const ended = (): void => {
+    repeats = false;
   };
   const clicked = ({ detail }: MouseEvent): void => {
-    // Code and keys click without a count.
+    // A click that code or a key made has the count 0.
     if (!detail) return;
-    is(detail > 1);
-    // The click submits at once. What code submits later is no part of it.
-    setTimeout(() => {
-      goesOn = false;
-    });
+    began(detail > 1);
+    // The click submits synchronously. A submit that code makes later does not belong to the gesture.
+    setTimeout(ended);
   };
-  const typed = ({ repeat }: KeyboardEvent): void => is(repeat);
+  const typed = ({ repeat }: KeyboardEvent): void => began(repeat);
   return {
-    // What is heard already is not heard twice.
+    // Adding the same listener a second time has no effect.
     hear(window) {
       window?.addEventListener('click', clicked, true);
       window?.addEventListener('keydown', typed, true);
-      window?.addEventListener('keyup', ends, true);
-      // A key may be let go in another window.
-      window?.addEventListener('blur', ends);
+      window?.addEventListener('keyup', ended, true);
+      // The key may be released in another window.
+      window?.addEventListener('blur', ended);
     },
     goesOn() {
-      const again = goesOn && pressed;
+      const again = repeats && pressed;
       pressed = true;
       return again;
     },

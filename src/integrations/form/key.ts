@@ -25,7 +25,7 @@ function storedKeys(): Map<string, string> {
 
 /** Keys that are used up, each with the key that replaces it: a framework, the browser's cache or another tab may still show the old one. */
 export class SpentKeys {
-  /** Keys under which this page has sent something. If a refusal names one of these, it says which request it is about, and brings no next key. */
+  /** Keys under which this page has sent something. A refusal that names one of these only says which request it is about: that is not a next key. */
   readonly sent = new Set<string>();
   readonly #here = new Map<string, string>();
 
@@ -54,7 +54,7 @@ export class SpentKeys {
     return key;
   }
 
-  /** The same for a request that is sent now. */
+  /** Like {@link current}, for a request that is about to be sent. */
   keyToSend(rendered: string): string {
     const key = this.current(rendered);
     this.sent.add(key);

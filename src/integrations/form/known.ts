@@ -1,48 +1,50 @@
-/** Whether the server's `known="done"` still holds. It was rendered for one user, whose session the page may outlive, and before any later submit. */
+/** Tells whether the server's `known="done"` still holds: it was rendered for one user, who may have logged out since, and before any later submit. */
 import type { OperationState } from 'oncefetch';
 import type { OnceFormElement } from './options.js';
 import { type FormMoment, LAST_WORDS } from './words.js';
 
-/** Whether the browser showed this page from its cache, as it may after "back", or had fetched it in advance. Then nobody knows when the page was rendered. */
+/** Whether the browser took this page from its cache, as it may after "back", or had fetched it in advance. Then nothing tells when it was rendered. */
 function isOldPage(): boolean {
   const [page] = performance.getEntriesByType('navigation') as (PerformanceNavigationTiming & { readonly deliveryType?: string })[];
   return page?.transferSize === 0 || !!page?.deliveryType;
 }
 
 export class Known {
-  #for: string | undefined;
-  #at: number | undefined;
-  #first = true;
+  #user: string | undefined;
+  #renderedAt: number | undefined;
+  #isFirst = true;
   #pressed = false;
 
   /**
-   * The attribute was rendered, for this user. `inPage`: it may have come with the page's HTML, and not from a script. An element with
-   * the state of another one is a copy of that, as in a framework's snapshot of the page, and nobody knows when that was rendered.
+   * Called when the attribute was rendered. `user`: who is logged in now. `inPage`: the attribute may have come with the page's HTML, and not
+   * from a script. If the attribute `state` is not the element's own, the element is a copy of another one, as in a framework's snapshot of the
+   * page. Then nothing tells when it was rendered.
    */
   rendered(element: OnceFormElement, user: string | undefined, inPage: boolean): void {
-    this.#for = user;
-    this.#first = this.#at === undefined;
-    this.#at = this.#first && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
+    this.#user = user;
+    this.#isFirst = this.#renderedAt === undefined;
+    this.#renderedAt = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
     this.#pressed = false;
   }
 
-  /** The form was sent since then. */
+  /** Called when the form is sent. */
   pressed(): void {
     this.#pressed = true;
   }
 
   /**
-   * Whether "done" holds for this user's present operation, and not only for one before it (with `repeat`, a name may have several). If
-   * the page did not know its user when it was rendered, the first user that it gets to know is meant. `repeated`: the names that were pressed
-   * since the document was loaded and may be done again. A framework may have fetched an element in advance, or kept its data, before that press.
+   * Whether "done" holds for this user's present operation, and not only for an earlier one of the same name (with `repeat`, there may be
+   * several). If the page did not know its user when the attribute was rendered, it counts for the first user that the page learns of.
+   * `repeated`: the names that were pressed since the document was loaded and may be done again. A framework may have fetched an element in
+   * advance, or kept its data, from before such a press. So an element's first "done" does not count for these names while they are unsettled.
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | '', repeated: ReadonlySet<string>): boolean {
-    this.#for ??= user;
+    this.#user ??= user;
     const open = state.phase === 'unsettled';
-    // The clock may have been set back since the page was rendered: what was pressed here is later, whatever its time.
+    // What was pressed here is later than the rendering. Its time is not compared, because the clock may have been set back meanwhile.
     const later = this.#pressed
       ? open || state.phase === 'settled' || LAST_WORDS.has(moment)
-      : open && (state.pending.createdAt > (this.#at ?? 0) || (this.#first && repeated.has(state.pending.name.join(' '))));
-    return element.getAttribute('known') === 'done' && this.#for === user && !later;
+      : open && (state.pending.createdAt > (this.#renderedAt ?? 0) || (this.#isFirst && repeated.has(state.pending.name.join(' '))));
+    return element.getAttribute('known') === 'done' && this.#user === user && !later;
   }
 }

@@ -1,5 +1,5 @@
-/** Where a form shows its state: a line that screen readers announce, a button to ask again, and the button that was pressed. */
-import { SAID, takeBackErrors } from './fields.js';
+/** Shows the state of a form: in a line that screen readers announce, by a button to ask again, and at the button that was pressed. */
+import { removeCopiedErrors, SAID } from './fields.js';
 import type { Submitter } from './submission.js';
 
 export class Status {
@@ -8,14 +8,14 @@ export class Status {
   #line: HTMLElement | undefined;
   #check: HTMLButtonElement | undefined;
   #said = '';
-  /** What was asked for last: the text, and that of the button. */
+  /** What this object was last asked to show: the text of the line, and the text of the button. */
   #last: readonly [words: string, check: string | undefined] = ['', undefined];
 
   /** Uses the app's own elements if there are any: one with `role="status"`, and a button with `data-once-check`. */
   constructor(host: HTMLElement, onCheck: () => void) {
     this.#host = host;
     this.#onCheck = onCheck;
-    takeBackCopied(host);
+    removeCopied(host);
     this.#find();
   }
 
@@ -41,8 +41,8 @@ export class Status {
   }
 
   /**
-   * Preact, when it hydrates what a server has rendered, empties a line that the server rendered empty. After a lost answer the customer would
-   * read nothing, so that is said once more: no more often than once, because another script may be doing the same.
+   * Shows `unknown` again if another script empties the line. When Preact hydrates a page, it empties a line that the server rendered empty, and
+   * after a lost answer the customer would read nothing. Does that only once, because the other script may answer by emptying the line again.
    */
   #guard(line: HTMLElement): void {
     new MutationObserver((_, observer) => {
@@ -52,7 +52,7 @@ export class Status {
     }).observe(line, { childList: true });
   }
 
-  /** Shows a text, unless it is shown already, so that it is announced only once. `''` removes a text of ours, but not one that the server rendered. */
+  /** Shows a text, unless it is there already, so that screen readers announce it once. `''` removes our own text, but not one that the server rendered. */
   say(words: string): void {
     this.#last = [words, this.#last[1]];
     const { line } = this.#find();
@@ -77,7 +77,7 @@ export class Status {
     if (focused && words === undefined) this.focus();
   }
 
-  /** Shows both again, but leaves a text that somebody else has put there. */
+  /** Shows the text and the button again. If another script has put a text of its own there, that stays. */
   again(): void {
     const [words, check] = this.#last;
     if (this.#find().line.textContent === '') this.say(words);
@@ -91,13 +91,13 @@ export class Status {
   }
 }
 
-/** The app's own element: the one found before, while it is there. */
+/** The app's own element for this purpose: the one that was found before, if it is still there, or else the first that matches. */
 const own = <E extends HTMLElement>(host: HTMLElement, before: E | undefined, selector: string): E | undefined =>
   before && host.contains(before) ? before : (host.querySelector<E>(selector) ?? undefined);
 
 /**
- * The element that is made where the app has none of its own. It stands in a shadow root behind what the page has in the element: a
- * framework that hydrates or morphs the page takes a child that is not its own for a mistake, and removes it or renders all anew.
+ * Makes an element for an app that has none of its own. Puts it into a shadow root, after the page's content: a framework that hydrates or
+ * morphs the page takes a child that it does not know for a mistake, and removes it or renders everything again.
  */
 function made<Tag extends 'p' | 'button'>(host: HTMLElement, tag: Tag, part: string): HTMLElementTagNameMap[Tag] {
   if (!host.shadowRoot) host.attachShadow({ mode: 'open' }).append(document.createElement('slot'));
@@ -119,7 +119,8 @@ function made<Tag extends 'p' | 'button'>(host: HTMLElement, tag: Tag, part: str
 export function busyButton(button: Submitter | undefined): () => void {
   if (!button) return () => {};
   const words = button instanceof HTMLButtonElement ? button.dataset['onceBusy'] : undefined;
-  // The content waits in a template: a framework that changes it meanwhile finds its nodes side by side, and a copy of the button has it, too.
+  // Keep the button's content in a template inside the button: a framework that changes the content meanwhile finds its nodes still side by side,
+  // and a copy of the button contains them, too.
   const template = document.createElement('template');
   button.setAttribute('aria-busy', 'true');
   button.setAttribute(SAID, '');
@@ -134,13 +135,13 @@ export function busyButton(button: Submitter | undefined): () => void {
   };
 }
 
-/** If the element is a copy, removes what was shown in the original: busy buttons and errors, which are not true of the copy. */
-function takeBackCopied(host: HTMLElement): void {
+/** Removes busy buttons and errors that were copied together with the element, because they are true of the original only. */
+function removeCopied(host: HTMLElement): void {
   for (const button of host.querySelectorAll(`:is(button, input)[${SAID}]`)) {
     button.removeAttribute('aria-busy');
     button.removeAttribute(SAID);
     const template = button.querySelector('template');
     if (template) button.replaceChildren(template.content);
   }
-  takeBackErrors(host);
+  removeCopiedErrors(host);
 }

@@ -1,4 +1,4 @@
-/** Reads what one submit asks for, as the browser would (HTML standard, "form submission algorithm"). */
+/** Reads what one submit would send, as the browser would (HTML standard, "form submission algorithm"). */
 import { wrong } from './options.js';
 
 export type Submitter = HTMLButtonElement | HTMLInputElement;
@@ -21,7 +21,7 @@ function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'ac
   return own === null || own === undefined ? [form.getAttribute(name) ?? '', name] : [own, `form${name}`];
 }
 
-/** Reads a submit. It is left to the browser if code can't send it. */
+/** Reads a submit. Leaves it to the browser if code can't send it. */
 export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Read {
   const [method, methodFrom] = said(form, submitter, 'method');
   if (method.toLowerCase() !== 'post') return left(methodFrom === 'method' ? wrong('method', 'be post', method) : undefined);
@@ -31,12 +31,12 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   const url = new URL(action, action === '' ? document.URL : document.baseURI);
   // An action of a framework, such as React's, is left to the framework.
   if (!/^https?:$/.test(url.protocol)) return left();
-  // At about:blank and about:srcdoc, where a script has written the page, `location` does not tell.
+  // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
   const here = location.origin === 'null' ? globalThis.origin : location.origin;
   if (url.origin !== here) return left(wrong(actionFrom, 'be of this origin', action));
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
   if (enctype === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
-  // What code sends is UTF-8, and the server would read the same form in two ways, with script and without.
+  // Code sends UTF-8 only. With another charset, the server would get the same form in two encodings, with script and without.
   const charset = form.getAttribute('accept-charset') || document.characterSet;
   if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset', 'be utf-8: code sends nothing else', charset));
   url.hash = '';
@@ -71,14 +71,14 @@ export function bodyOf({ multipart }: Submission, fields: FormData): FormData | 
   return new URLSearchParams([...fields].map(([name, value]) => [lines(name), lines(typeof value === 'string' ? value : value.name)]));
 }
 
-/** Calls `no` if the handler (`onsubmit`) of one of these targets returns false. The result puts the handlers back. */
-function hearHandlers(targets: readonly EventTarget[], no: () => void): () => void {
+/** Calls `cancel` if the handler (`onsubmit`) of one of these targets returns false. The result puts the handlers back. */
+function hearHandlers(targets: readonly EventTarget[], cancel: () => void): () => void {
   const undo = (targets as readonly (EventTarget & GlobalEventHandlers)[]).map((target) => {
     const own = target.onsubmit;
     if (!own) return () => {};
     const heard = (event: SubmitEvent): unknown => {
       const said: unknown = own.call(target, event);
-      if (said === false) no();
+      if (said === false) cancel();
       return said;
     };
     target.onsubmit = heard;
@@ -92,16 +92,16 @@ function hearHandlers(targets: readonly EventTarget[], no: () => void): () => vo
 }
 
 /**
- * Takes a submit from the browser, and calls `go` once the listeners above the element have had it, unless one of them says no as well,
- * by `preventDefault`, `returnValue` or as a handler that returns false: React hears the `onSubmit` of a form there.
+ * Takes a submit over from the browser. Calls `go` when the listeners above the element have had the event, because React calls a form's
+ * `onSubmit` there. Does not call it if one of these cancels the submit: by `preventDefault`, by `returnValue`, or as a handler that returns false.
  */
 export function take(event: SubmitEvent, go: () => void = () => {}): void {
   let ended = false;
-  const no = (): void => {
+  const cancel = (): void => {
     ended = true;
   };
   const path = event.composedPath();
-  const putBack = hearHandlers(path, no);
+  const putBack = hearHandlers(path, cancel);
   const end = (): void => {
     putBack();
     if (ended) return;
@@ -109,9 +109,9 @@ export function take(event: SubmitEvent, go: () => void = () => {}): void {
     go();
   };
   event.preventDefault();
-  event.preventDefault = no;
-  Object.defineProperty(event, 'returnValue', { get: () => false, set: (value: unknown) => value || no() });
+  event.preventDefault = cancel;
+  Object.defineProperty(event, 'returnValue', { get: () => false, set: (value: unknown) => value || cancel() });
   path.at(-1)?.addEventListener('submit', end, { once: true });
-  // A listener may keep the event from getting there.
+  // A listener may have stopped the event on its way up.
   setTimeout(end);
 }

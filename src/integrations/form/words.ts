@@ -76,7 +76,7 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
 /**
  * The text for a moment. In this order: the attribute `says-…`, unless the server gave a text for a refusal; the app's function; the
  * server's text; the app's text; ours. `state`: that of the form's operation. An app that has its own text for `unknown`, but none for
- * `expired`, gets its own text for both; so with `unsent` and `unread`.
+ * `expired`, gets its own text for both. The same holds for `unsent` and `unread`.
  */
 export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
   const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;

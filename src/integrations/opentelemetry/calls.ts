@@ -13,7 +13,7 @@ const underWay = new WeakMap<object, OperationSpan>();
 
 const flightOf = ({ client, address }: Call): Flight => client.registry.flights.get(address.operationKey);
 
-/** Notes that this span belongs to the operation under way. Needed for a call that waited for another operation before it drove its own. */
+/** Notes that this span belongs to the operation under way. A call needs this if it first waited for another operation, and then drives its own. */
 export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
   const flight = client.registry.flights.get(operationKey);
   span.landed ??= flight?.landed;
@@ -35,8 +35,8 @@ class Followed {
   readonly #met: Flight;
   #flight: Flight;
   #outcome: Outcome | undefined;
-  /** Set once the caller has its answer, or its error with this code. */
-  #left: { readonly code: string | undefined } | undefined;
+  /** Set when the caller has got its answer, or its error with this code. */
+  #callerLeft: { readonly code: string | undefined } | undefined;
 
   constructor(call: Call, telling: Telling, metrics: Metrics) {
     this.#call = call;
@@ -81,11 +81,11 @@ class Followed {
     }
     if ('reason' in outcome && outcome.reason === 'mismatch') this.#metrics.conflict('mismatch');
     this.#outcome = outcome;
-    if (this.#left) this.#span.end(outcome, this.#left.code);
+    if (this.#callerLeft) this.#span.end(outcome, this.#callerLeft.code);
   }
 
   #leave(code?: string): void {
-    this.#left = { code };
+    this.#callerLeft = { code };
     if (this.#outcome) this.#span.end(this.#outcome, code);
   }
 
@@ -110,7 +110,7 @@ class Followed {
     this.#span.end(outcome, code);
   }
 
-  /** The caller gave up. The operation still ends, and its outcome ends the span; `fail` is for the case that there is none. */
+  /** The caller gave up. When the operation ends, its outcome ends the span; if it ends without an outcome, `fail` does. */
   #abandon(error: unknown): void {
     if (!this.#span.started) return;
     const landed = this.#flight?.landed ?? this.#span.landed;

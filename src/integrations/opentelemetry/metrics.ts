@@ -1,4 +1,4 @@
-/** Metrics. Operation names and keys are no attributes, because there are as many of them as there are orders. */
+/** Metrics. Operation names and keys are not attributes, because each would have as many values as there are orders. */
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
 import type { Once, Outcome, UnknownReason } from 'oncefetch';
 import { namespace, pending } from 'oncefetch';
@@ -6,7 +6,7 @@ import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
 
-/** For each report: how many unsettled operations of a store and namespace are read at most, and how many namespaces of a store. */
+/** How many unsettled operations of a store and namespace each report reads at most, and how many namespaces of a store. */
 const PENDING_MAX = 1000;
 const NAMESPACES_MAX = 20;
 

@@ -1,6 +1,6 @@
 /**
  * Names of attributes, events and metrics. Those of HTTP are the stable conventions; ours are below `oncefetch`, by the rules for
- * names: https://opentelemetry.io/docs/specs/semconv/general/naming/. No name is the beginning of another one.
+ * names: https://opentelemetry.io/docs/specs/semconv/general/naming/. By these, no name may be the prefix of another one.
  */
 
 /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-client-span */

@@ -81,7 +81,7 @@ export class OperationSpan {
 
   /** Sends one request, with a CLIENT span that is active while the transport is called. */
   send(a: AttemptRequest, request: AroundAttempt, send: SendAttempt): Promise<Response> {
-    // That an earlier call sent the request is known, but not how often: count it as once.
+    // If an earlier call sent the request, nothing tells how often: count that as once.
     const resends = a.number - 1 + (a.resumed ? 1 : 0);
     const how = () => ({ kind: SpanKind.CLIENT, attributes: requestAttributes(request, resends, this.#telling.query) });
     return this.#during(a, spanNameOf(request.method), how, send, setAnswer);

@@ -32,7 +32,7 @@ const AGED_MS = 1000;
  *
  * @param once - the client, with the same options as in pages
  * @returns a function that resumes at once, for your own events; give its promise to their `waitUntil`
- * @throws TypeError on a wrong client or option, or if this is no service worker
+ * @throws TypeError on a wrong client or option, or if this is not a service worker
  * @see https://wicg.github.io/background-sync/spec/
  * @example
  * outbox(once, { namespace: async () => (await cookieStore.get('user'))?.value });
@@ -72,7 +72,7 @@ const retried =
   ({ open }: InBackground): void => {
     if (lastChance) return;
     if (here.unsure) throw new Error('once: outbox.namespace could not tell who is here');
-    if (open) throw new Error(`once: ${open} operations are to go on later`);
+    if (open) throw new Error(`once: operations left to resume later: ${open}`);
   };
 
 function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace'] {
@@ -100,14 +100,14 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
   const { settings, parts, platform, transport } = once['~oncefetch']() as Inside;
   const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
-    // Also if another attempt has heard of another user meanwhile.
+    // `here.user` differs if another attempt has learned meanwhile that the user has changed.
     if (user !== before || here.user !== before) {
       here.user = undefined;
       throw new Error('another user has logged in');
     }
     here.at = platform.clock.now();
   };
-  /** Wraps a hook of the client, which may ask a server in the present user's session. If that is another user, it is not called, or its answer not used. */
+  /** Wraps a hook of the client, which may ask a server in the present session. If the user has changed, does not call the hook, or drops its answer. */
   const inSession =
     <Q, A>(hook: (question: Q) => A | Promise<A>) =>
     async (question: Q): Promise<A> => {
@@ -118,9 +118,9 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
       await still(before);
       return given;
     };
-  // A hook as for `around()`. That function itself is not imported, so that a worker whose client has no such hooks need not load it.
+  // A hook for `around()`. The feature itself is not imported, so that a worker whose client has no such hooks need not load it.
   const last: Around = (_, send) => still(here.user).then(() => send());
-  /** The last check before sending: a slow read of the store may have come after the last answer of `asks`. */
+  /** Checks the user once more right before sending, because a read of the store may have taken long since the last answer of `asks`. */
   const leave = async (input: unknown, init?: RequestInit): Promise<Response> => {
     if (Math.abs(platform.clock.now() - (here.at ?? 0)) > AGED_MS) await still(here.user);
     return transport.send(String(input), init ?? {});

@@ -25,7 +25,7 @@ export interface Scope {
 }
 
 export function scope(): { readonly own: Scope; readonly registration: ServiceWorkerRegistration } {
-  if (!('ServiceWorkerGlobalScope' in globalThis)) throw new TypeError('once: outbox belongs into a service worker');
+  if (!('ServiceWorkerGlobalScope' in globalThis)) throw new TypeError('once: outbox must be called in a service worker');
   const own = globalThis as unknown as Scope;
   return { own, registration: own.registration };
 }

@@ -25,7 +25,7 @@ function hear(): void {
 
 /**
  * Closes the channel. An open one may keep a page out of the back-forward cache, so it is open only while the page is shown and has a screen
- * that listens. A frozen page would begin to read the store at a message, and could not end that: writes of other tabs would wait for it.
+ * that listens. On a message, a frozen page would begin a read of the store that it can't finish, and the writes of other tabs would wait for it.
  */
 function hush(): void {
   hearing?.close();
@@ -41,10 +41,10 @@ export const tabs: Tabs = {
   tell() {
     if (telling) return;
     telling = true;
-    // Once for everything that happens in one tick; a microtask, so that it comes before the page can be left.
+    // Send one message for everything that happens in one tick. Send it in a microtask, which runs before the page can be left.
     queueMicrotask(() => {
       telling = false;
-      // A channel does not get its own messages, so the listening one is used.
+      // Send over the listening channel, if it is open: a channel does not get its own messages, but another channel of this page would.
       const channel = hearing ?? open();
       channel?.postMessage(0);
       if (channel !== hearing) channel?.close();

@@ -16,7 +16,7 @@ function copyOf(response: Response, clone: Response['clone']): Response {
   return Object.defineProperty(copy, 'body', { value: readable });
 }
 
-/** Gives a response the `clone` above. An app's own fetch may return anything, so whatever is no response stays as it is. */
+/** Gives a response the `clone` above. An app's own fetch may return anything, so whatever is not a response stays as it is. */
 export function withCopies(response: Response): Response {
   const clone: unknown = response?.clone;
   if (typeof clone !== 'function' || !Object.isExtensible(response)) return response;

@@ -3,7 +3,7 @@
 /** The symbols under which undici, of which Node's own fetch is a copy, finds its dispatcher: since version 4, and since version 8. */
 const DISPATCHERS = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')] as const;
 
-/** Part of the source of Node's own fetch, by which it is told from a function that replaced it. */
+/** A part of the source of Node's own fetch, which a function that replaced it does not have. */
 const NODES_OWN = 'internal/deps/undici/undici';
 
 /** The member of an undici object under the symbol with this description. */

@@ -37,7 +37,7 @@ const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIME
 const gatewayMayResend = ({ method = 'POST', body }: RequestInit): boolean => !/^(POST|PATCH)$/i.test(method) || !body;
 
 function transport(fetch: typeof globalThis.fetch | undefined): Transport {
-  /** Requests that were sent while a dispatcher was set that may send again, whichever is set when they end. */
+  /** Requests that were sent through a dispatcher that may send again. By the time they end, the app may have set another dispatcher. */
   const doubtful = new WeakSet<RequestInit>();
   const mayResend = (init: RequestInit): boolean => fetch !== undefined || doubtful.has(init) || !sendsOnce(init);
   return {
@@ -46,9 +46,9 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
       const sent = (fetch ?? globalThis.fetch)(url, init);
       return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
-    // Where the server knows no keys, nothing would be sent again after that, not even what a rate limit has refused.
+    // Gateways count only if a key is sent. For a server that knows no keys, "may resend" forbids every repetition, even after a rate limit.
     mayResend: (init, carrier) => mayResend(init) || (!!carrier && gatewayMayResend(init)),
-    // Not if a redirect was followed or a copy may have been sent: then the same error may come after the effect.
+    // If a redirect may have been followed or a copy sent, the same error proves nothing: it may come after the effect.
     neverSent: (error, init) =>
       init.redirect === 'manual' && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? '') && !mayResend(init),
   };
@@ -59,7 +59,7 @@ function shares(signal: AbortSignal): void {
   try {
     builtin<Events>('node:events')?.setMaxListeners(0, signal);
   } catch {
-    // Not a signal of Node's own, but of happy-dom, for example, which warns of nothing.
+    // This is not Node's own signal, but for example happy-dom's, which never warns.
   }
 }
 

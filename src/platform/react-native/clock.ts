@@ -3,8 +3,8 @@ import type { Connectivity, DeviceClock } from '../../ports.js';
 import { systemClock } from '../shared.js';
 
 /**
- * Calls `look` whenever `connectivity` wakes. An app's own one may throw, which the engine reports; then timers do without it. The result
- * unsubscribes; `false` if that failed, as where the app's one gave no function.
+ * Calls `look` whenever `connectivity` wakes. If the app's own `connectivity` throws, the engine reports that, and timers do without it. The
+ * result unsubscribes, and returns `false` if that failed, for example because `subscribe` of the app's returned no function.
  */
 function subscribed(connectivity: Connectivity, look: () => void): () => boolean {
   let off: (() => void) | undefined;
@@ -41,7 +41,7 @@ export function wakefulClock(connectivity: Connectivity): DeviceClock {
         clearTimeout(id);
         looks.delete(again);
         if (looks.size > 0) return;
-        // If that fails, it goes on calling `look`, so do not subscribe a second time.
+        // If unsubscribing fails, `connectivity` goes on calling `look`, so do not subscribe a second time.
         if (unsubscribe?.()) unsubscribe = undefined;
       };
       const end = (): void => {

@@ -56,7 +56,7 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
     for (const listener of [...listeners]) if (listeners.has(listener)) listener();
   };
   const hear: Hear = ({ isConnected }) => {
-    // From offline to unknown is a way back, too: nothing waits for a network that may be there.
+    // A change from offline to unknown counts as coming back, too, so that no call waits for a network that may be there.
     const back = online === false && isConnected !== false;
     online = isConnected ?? undefined;
     if (back) wake();

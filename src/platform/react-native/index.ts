@@ -1,4 +1,4 @@
-/** React Native. This does not rely on what its fetch, its URL and its globals lack. */
+/** React Native. Its fetch, its URL and its globals lack parts of what browsers have, and nothing here relies on those parts. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';

@@ -3,7 +3,7 @@ import type { Locks } from '../../ports.js';
 
 const REALM = Symbol.for('oncefetch.locks');
 
-/** Locks that all copies of the package in one realm share. They end with the app, and so do those that hold them. */
+/** Locks that all copies of the package in one realm share. They end with the app, together with the calls that hold them. */
 export function realmLocks(): Locks {
   const realm = globalThis as { [REALM]?: Map<string, Promise<void>> };
   realm[REALM] ??= new Map();

@@ -1,4 +1,4 @@
-/** Resolves URLs as text, because React Native's own URL adds slashes, resolves relative URLs wrongly, and accepts what is no URL. */
+/** Resolves URLs as text, because React Native's own URL adds slashes, resolves relative URLs wrongly, and accepts what is not a URL. */
 import { wrong } from '../../texts/full.js';
 
 /** RFC 3986, appendix B, for URLs with an authority. */

@@ -61,13 +61,13 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 function durationOf(option: string, text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? Number.NaN);
-  if (!(ms >= 0)) throw new UsageError(`--${option}: ${JSON.stringify(text)} is no time, such as 500ms, 30s or 25h`);
+  if (!(ms >= 0)) throw new UsageError(`--${option}: ${JSON.stringify(text)} is not a time, such as 500ms, 30s or 25h`);
   return ms;
 }
 
 function urlOf(option: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option}: ${JSON.stringify(text)} is no URL of http or https`);
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${option}: ${JSON.stringify(text)} is not a URL of http or https`);
   return text;
 }
 
@@ -88,7 +88,7 @@ function withEffect(request: Template): Template {
 
 function requestOf(values: Values, url: string | undefined): Template {
   if (values.request !== undefined) {
-    for (const name of ['method', 'body'] as const) if (values[name] !== undefined) throw new UsageError(`--${name}: --request has one already`);
+    for (const name of ['method', 'body'] as const) if (values[name] !== undefined) throw new UsageError(`--${name}: --request gives it already`);
     const found = requestIn(read('request', values.request));
     const more = (values.header ?? []).map((text) => headerOf(text, '--header'));
     const replaced = found.headers.filter(([name]) => !more.some(([other]) => other.toLowerCase() === name.toLowerCase()));
@@ -104,7 +104,7 @@ function requestOf(values: Values, url: string | undefined): Template {
 /** The request with its key in it. */
 function withKey(request: Template, header: string | undefined): { request: Template; carrier: string } {
   const carrier = carrierOf(request);
-  if (carrier !== undefined && header !== undefined) throw new UsageError('--key-header: {{key}} stands elsewhere already');
+  if (carrier !== undefined && header !== undefined) throw new UsageError('--key-header: the request has {{key}} in another place already');
   if (carrier !== undefined) return { request, carrier };
   const name = headerOf(`${header ?? 'Idempotency-Key'}: {{key}}`, '--key-header')[0];
   // A recorded request has its own key in this header: remove that.
@@ -114,7 +114,7 @@ function withKey(request: Template, header: string | undefined): { request: Temp
 
 function countingOf(values: Values): Counting | undefined {
   const { count, 'count-command': command, 'count-path': path, 'count-header': headers = [] } = values;
-  if (count !== undefined && command !== undefined) throw new UsageError('--count-command: --count counts already');
+  if (count !== undefined && command !== undefined) throw new UsageError('--count-command: give it or --count, not both');
   if (count === undefined && path !== undefined) throw new UsageError('--count-path: it needs --count');
   if (command !== undefined) return { command };
   if (count === undefined) return undefined;
@@ -126,7 +126,7 @@ export function planOf(args: readonly string[]): Plan | 'help' {
   const { values, positionals } = parsedArgs(args);
   if (values.help) return 'help';
   const [verb, url, ...rest] = positionals;
-  if (verb !== 'probe') throw new UsageError(`${verb ?? 'nothing'}: there is one command, probe`);
+  if (verb !== 'probe') throw new UsageError(`${verb ?? 'nothing'}: the only command is probe`);
   if (rest.length > 0) throw new UsageError(`${rest[0]}: one URL at a time`);
   if (!values.sandbox) throw new UsageError('--sandbox is required: the probe makes real effects. Give it only for a test system, never for production');
   const { request, carrier } = withKey(withEffect(requestOf(values, url)), values['key-header']);

@@ -29,7 +29,7 @@ async function counted(counting: Counting): Promise<number> {
   const { url, path, headers } = counting;
   const response = await fetch(url, { headers: headers.map(([name, value]): [string, string] => [name, value]) });
   const text = await response.text();
-  if (!response.ok) throw new UsageError(`--count: ${url} answers ${response.status}`);
+  if (!response.ok) throw new UsageError(`--count: ${url} answered ${response.status}`);
   const json = parsed(text);
   return numberIn(path === undefined ? (json ?? text) : valuesAt(json, path)[0], path === undefined ? '--count' : `--count-path ${path}`);
 }
@@ -48,6 +48,6 @@ export async function checkedCount(count: () => Promise<number>): Promise<number
   const one = await count();
   await new Promise((resolve) => setTimeout(resolve, LOOK_TWICE_MS));
   const other = await count();
-  if (one !== other) throw new UsageError(`--count: it went from ${one} to ${other} by itself; the probe must be the only one who makes effects`);
+  if (one !== other) throw new UsageError(`--count: the number went from ${one} to ${other} by itself; nobody but the probe may make effects meanwhile`);
   return one;
 }

@@ -1,4 +1,4 @@
-/** The row that waits, if it waits too long for one run: it is begun by this run, and ended by another one with `--resume`. */
+/** The row that waits, if the wait is too long for one run: this run begins the row, and another run, with `--resume`, ends it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Bench, Learnt, ProbeOperation } from '../bench.js';
 import type { Came } from '../request.js';
@@ -23,7 +23,7 @@ interface Kept {
 export async function begin(bench: Bench, { file, url, afterMs }: { file: string; url: string; afterMs: number }): Promise<Date> {
   const operation = bench.operation();
   const came = await bench.send(operation);
-  if (!came) throw new UsageError('--after: no answer came to the request that was to be repeated');
+  if (!came) throw new UsageError('--after: the request that should be repeated later got no answer');
   const dueAt = new Date(Date.now() + afterMs);
   const { status, text } = came;
   const kept: Kept = { version: 1, url, dueAt: dueAt.toISOString(), operation, learnt: bench.learnt, answer: { status, text } };
@@ -39,9 +39,10 @@ export function keptIn(file: string, url: string): Kept {
       throw new UsageError(`--resume: ${(error as Error).message}`);
     }
   })();
-  if (kept.version !== 1 || !kept.operation || !kept.answer || !kept.learnt || !kept.dueAt) throw new UsageError(`--resume: ${file} is no state of the probe`);
-  if (kept.url !== url) throw new UsageError(`--resume: ${file} is of ${kept.url}`);
-  if (Date.parse(kept.dueAt) > Date.now()) throw new UsageError(`--resume: it is not time yet; come back after ${kept.dueAt}`);
+  if (kept.version !== 1 || !kept.operation || !kept.answer || !kept.learnt || !kept.dueAt)
+    throw new UsageError(`--resume: ${file} is not a state file of the probe`);
+  if (kept.url !== url) throw new UsageError(`--resume: ${file} is about another URL, ${kept.url}`);
+  if (Date.parse(kept.dueAt) > Date.now()) throw new UsageError(`--resume: it is too early; come back after ${kept.dueAt}`);
   return kept as Kept;
 }
 
@@ -50,7 +51,7 @@ export async function resume(bench: Bench, { operation, answer }: Kept): Promise
   const { value, effects } = await bench.counting(() => bench.insist(operation));
   const first: Came = { ...answer, headers: new Headers() };
   const answers = [first, ...value];
-  // Plus the effect before the wait.
+  // Add the effect of the request before the wait.
   const all = effects === undefined ? undefined : effects + 1;
   return rowOf('after-wait', { answers, effects: all, finding: judgeWait(bench, operation.key, answers, all) });
 }

@@ -9,7 +9,7 @@ const OWN = /^(:.*|host|connection|content-length|transfer-encoding|keep-alive|u
 export const headerOf = (text: string, option: string): readonly [string, string] => {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined || /[\r\n\0]/.test(value))
-    throw new UsageError(`${option}: ${JSON.stringify(text)} is no header, such as 'Name: value'`);
+    throw new UsageError(`${option}: ${JSON.stringify(text)} is not a header, such as 'Name: value'`);
   return [name, value];
 };
 
@@ -26,7 +26,7 @@ function fromHar(json: unknown): Template {
   if (entries && entries.length !== 1) throw new UsageError(`--request: the HAR has ${entries.length} entries; keep the one to repeat`);
   const { method, url, headers = [], postData } = entries?.[0]?.request ?? whole?.request ?? {};
   if (typeof method !== 'string' || typeof url !== 'string')
-    throw new UsageError('--request: the file is JSON, but no entry of a HAR: it has no request with a method and a url');
+    throw new UsageError('--request: the file is JSON, but not a HAR entry: it has no request with a method and a url');
   return { method, url, headers: headers.filter(({ name }) => !OWN.test(name)).map(({ name, value }) => [name, value] as const), body: postData?.text };
 }
 

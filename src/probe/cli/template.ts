@@ -46,7 +46,7 @@ export function carrierOf({ url, headers, body }: Template): string | undefined 
   return undefined;
 }
 
-/** The same payload with one number or text changed; `undefined` if it is no JSON with a number or text in it. */
+/** The same payload with one number or text changed; `undefined` if it is not JSON with a number or text in it. */
 export function changed(body: string | undefined): string | undefined {
   const json = parsed(body);
   let done = false;

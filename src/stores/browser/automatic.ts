@@ -23,7 +23,7 @@ export function firstOf(stores: readonly [Store, ...Store[]]): Store & { ready()
   };
   const automatic: Store & { ready(): Promise<Store> } = {
     kind: 'automatic',
-    // The same before and after the choice, because operations in flight are found by it.
+    // The scope must be the same before and after the choice, because the tables of operations in flight are keyed by it.
     scope: stores[0].scope,
     survives: 'context',
     shared: 'context',

@@ -9,7 +9,7 @@ import { firstOf } from './automatic.js';
  * rejects, and the next call asks again.
  *
  * @param stores - the best one first
- * @throws TypeError if this is no list of stores
+ * @throws TypeError if this is not a list of stores
  * @example
  * const store = firstAvailable([indexedDbStore(), localStorageStore(), memoryStore()]);
  */

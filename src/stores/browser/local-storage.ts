@@ -100,7 +100,7 @@ function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promi
       try {
         localStorage.setItem(scope, turn);
       } catch {
-        // Full. The next holder will wait as long as it may, which does as well.
+        // The storage is full. The next holder will wait for the full `ARRIVAL_MS_MAX` instead, in which the changes arrive, too.
       }
       await announce(turn);
     });

@@ -34,7 +34,7 @@ const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
 /**
  * The SQL that makes the table, one statement per line, for a Wrangler migration or `env.DB.exec`. It may run any number of times.
  *
- * @throws TypeError if `table` is no valid name
+ * @throws TypeError if `table` is not a valid name
  * @example
  * await env.DB.exec(d1Migration());
  */
@@ -52,14 +52,14 @@ export function d1Migration(options: CloudflareTable = {}): string {
  * table is made by {@link d1Migration}.
  *
  * @param database - the binding itself, such as `env.DB`, not a session of it, which may read outdated records from a replica
- * @throws TypeError if `database` is no D1 binding, or `table` is no valid name
+ * @throws TypeError if `database` is not a D1 binding, or `table` is not a valid name
  * @example
  * const once = createOnce({ namespace: customer, store: d1Store(env.DB) });
  */
 export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}): Store {
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
-    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, no session of it');
+    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, not a session of it');
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
   const scope = `d1:${numberOf(database)}:${table}`;
@@ -70,7 +70,7 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const bound = ([sql, ...values]: Statement): D1StatementLike => database.prepare(sql).bind(...values.map(finite));
   const all = async (...statements: Statement[]): Promise<Rows[]> => (await database.batch(statements.map(bound))).map(({ results }) => results as Rows);
   const read = async (id: string): Promise<Seen | undefined> => seenOf((await all([`SELECT rev, data FROM ${table} WHERE id = ?`, ordered(id)]))[0]?.[0]);
-  // D1 may begin anew, for example because its storage was slow, when it has made an update and before it says so.
+  // D1 may reset, for example because its storage was slow, after it has made an update but before it has answered.
   const unsure = ({ message }: StoreFault): boolean => /\breset\b/i.test(message);
   const guesses = new OptimisticUpdater({ attempt: (attempt) => send(table, all, attempt), read, fault, unsure }, timeoutMs, turnsByLooking());
   const claims: Claims = { kind: 'd1', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };

@@ -31,7 +31,7 @@ class Thrown {
  * the previous one. A strict update resolves when the storage has confirmed it.
  *
  * @param storage - `ctx.storage` of a Durable Object whose class is listed in `new_sqlite_classes`
- * @throws TypeError if `storage` has no SQL, or `table` is no valid name
+ * @throws TypeError if `storage` has no SQL, or `table` is not a valid name
  * @example
  * const store = durableObjectStore(ctx.storage);
  */

@@ -93,8 +93,8 @@ class Records {
     let name: string | undefined;
     for (const deadline = performance.now() + this.#timeoutMs; performance.now() < deadline; ) {
       const { entry, record } = await this.#look(id);
-      // KV Connect sends a commit again if the answer is lost, and then it is refused, because the first copy has changed the record. Who has
-      // removed a record can't be told.
+      // KV Connect sends a commit again if its answer is lost. The second copy is refused, because the first one has changed the record: it is
+      // recognised by the version's name. A removal leaves no name, so nothing tells whose it was.
       if (name !== undefined && nameIn(entry) === name) return;
       const changed = asked(next, record);
       if (changed === undefined) return;
@@ -102,7 +102,7 @@ class Records {
       if (await this.#write(id, entry, changed, name)) return;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
     }
-    throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
+    throw new StoreFault('timeout', `others kept changing this record for ${this.#timeoutMs} ms`);
   }
 
   async scan(query: ScanQuery): Promise<ScanPage> {
@@ -118,7 +118,7 @@ class Records {
       const pieces = await Promise.all(piecesOf(this.#prefix, id, head).map(async (key) => (await this.#kv.get(key)).value));
       if (!pieces.includes(null)) return { entry, record: recordOf(pieces.join('')) };
       const again = await this.#kv.get(entry.key as DenoKvKey);
-      if (again.versionstamp === entry.versionstamp) throw new StoreFault('corrupt', 'a record has lost a piece');
+      if (again.versionstamp === entry.versionstamp) throw new StoreFault('corrupt', 'a piece of the record is missing');
       entry = again;
     }
   }

@@ -44,7 +44,7 @@ export function batched(rows: Query, sql: Statements, alone: (attempt: Attempt) 
     missed.delete(null);
     const [{ now, done } = { now: null, done: null }] = found;
     if (Number(done) + missed.size !== attempts.length)
-      throw new StoreFault('io', `a statement for ${attempts.length} records told of ${done} and ${missed.size}`);
+      throw new StoreFault('io', `a statement for ${attempts.length} records reported ${done} as done and ${missed.size} as not done`);
     return attempts.map((attempt) => {
       const row = missed.get(ordered(attempt.id));
       const answer = { done: !row, now: Number(now), seen: seenOf(row) };

@@ -19,8 +19,8 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   '53300': 'blocked', // too many connections
   '40': 'blocked', // serialization failure, deadlock: rolled back
   '40003': 'io', // whether it was committed is not known (CockroachDB)
-  '55P03': 'blocked', // a lock was not to be had
-  '57P03': 'blocked', // it starts up
+  '55P03': 'blocked', // a lock was not available
+  '57P03': 'blocked', // the server is starting up
   '57014': 'timeout', // statement_timeout
   XX001: 'corrupt',
   XX002: 'corrupt',

@@ -54,7 +54,7 @@ const SWEEP_ROWS = 500;
  * must not be in the middle of a transaction. The table is made by {@link postgresMigration}.
  *
  * @param client - a Pool of `pg`, or anything with the same `query(text, values)`; you close it yourself
- * @throws TypeError if `client` has no `query`, or `table` or `schema` is no valid name; RangeError if `timeoutMs` is longer than a call waits
+ * @throws TypeError if `client` has no `query`, or `table` or `schema` is not a valid name; RangeError if `timeoutMs` is longer than a call waits
  * @example
  * await pool.query(postgresMigration());
  * const once = createOnce({ namespace: 'billing', store: postgresStore(pool) });

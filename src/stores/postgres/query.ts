@@ -87,7 +87,7 @@ async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresCli
       const connection = await connectionOf(pool);
       if (connection.getTransactionStatus?.() !== 'T') return await queryAndRelease(connection, config);
       open.push(connection);
-      // Another one is asked for only where it need not be waited for.
+      // Ask for another connection only if one is idle or may be opened: otherwise the pool might wait for one of those that are held here.
       if (pool.idleCount === 0 && pool.totalCount >= (pool.options.max ?? 0))
         throw new StoreFault('blocked', 'a connection was given back to the pool in the middle of a transaction');
     }
@@ -97,8 +97,9 @@ async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresCli
 }
 
 /**
- * A connection of the pool. What is asked on it hears when it breaks; the event must have a listener from the first moment on, or it would
- * end the process. A promise of the pool's would come too late for an error in the same packet.
+ * Takes a connection from the pool. If it breaks, the query on it rejects, so its event `error` can be ignored. But the event must have a
+ * listener from the first moment on, because without one it ends the process. So this uses the pool's callback: a promise would resolve too
+ * late for an error that arrives in the same packet.
  */
 const connectionOf = (pool: PgPool): Promise<PgConnection> =>
   new Promise((resolve, reject) => {
@@ -117,7 +118,7 @@ async function queryAndRelease(connection: PgConnection, config: object): Return
     failed = error;
     throw error;
   } finally {
-    // A connection on which something failed is not kept, as by `pool.query`.
+    // Like `pool.query`, do not keep a connection on which a query failed.
     release(connection, failed instanceof StoreFault ? undefined : failed);
   }
 }
@@ -127,10 +128,10 @@ function release(connection: PgConnection, failed?: unknown): void {
   connection.off('error', ignore);
 }
 
-/** Refuses what was found by a statement that got into a transaction: the app may have begun one while the statement waited. */
+/** Refuses the result of a statement that ran inside a transaction of the app's, which the app may have begun while the statement waited. */
 function notWithin<T>(client: PostgresClient, found: T): T {
   if (!inTransaction(client)) return found;
-  throw new StoreFault('io', 'a statement of the store got into a transaction on the same connection, and its end decides');
+  throw new StoreFault('io', 'a statement of the store ran inside a transaction on the same connection, and is lost if that is rolled back');
 }
 
 /** Whether a transaction is open on a connection. Only `pg` from 8.21 on tells. */

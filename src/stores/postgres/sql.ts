@@ -53,7 +53,7 @@ export function tableOf(options: PostgresTable): string {
  * at once. If nothing is missing, it takes no lock, and the role needs no right to make tables; otherwise it waits for a lock on the table
  * no longer than a second, and for another migration under way no longer than ten (or as long as the connection's `lock_timeout` says).
  *
- * @throws TypeError if `table` or `schema` is no valid name
+ * @throws TypeError if `table` or `schema` is not a valid name
  * @example
  * await pool.query(postgresMigration());
  */

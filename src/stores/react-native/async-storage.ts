@@ -24,7 +24,7 @@ function checkLength(text: string): void {
  * A store in AsyncStorage. AsyncStorage can't read and write in one step, so updates of one record wait for one another within this
  * JavaScript runtime. On Android, version 2 holds about 6 MB in all.
  *
- * @throws TypeError if it is no AsyncStorage
+ * @throws TypeError if it is not an AsyncStorage
  * @example
  * const once = createOnce({ store: asyncStorageStore(AsyncStorage) });
  */
@@ -43,9 +43,9 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
         if (next) {
           checkLength(next);
           await AsyncStorage.setItem(key, next);
-          // A mock or an adapter may take everything and keep nothing, which shows at the first write.
+          // A mock or an adapter may accept everything and store nothing. Check that once, after the first write.
           kept ||= (await AsyncStorage.getItem(key)) !== null;
-          if (!kept) throw new Error('it keeps nothing of what it takes');
+          if (!kept) throw new Error('it accepts writes, but stores nothing');
         } else if (next === null) await AsyncStorage.removeItem(key);
       }),
   });

@@ -18,7 +18,7 @@ const AS_IT_IS = {};
 /** How long a call tries again while the app's own calls lock the database, and the pause in between, ms. */
 const LOCKED_MS_MAX = 5_000;
 const PAUSE_MS = 10;
-/** How long the calls behind one that never comes back wait for it, ms. Its own caller has given up by then. */
+/** If a call never ends, the calls that wait for their turn behind it go on after this time, ms. Its own caller has given up by then. */
 const TURN_MS_MAX = 10_000;
 
 /** Tries again while the database is locked: expo-sqlite never waits for a lock, and a commit fails even while somebody only reads. */

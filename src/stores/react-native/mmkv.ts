@@ -17,7 +17,7 @@ export interface MmkvLike {
  * synchronously, so nothing can come in between. Instances with one `id` count as one storage, also if their `path` differs: give each a
  * `prefix` of its own then.
  *
- * @throws TypeError if it is no MMKV instance
+ * @throws TypeError if it is not an MMKV instance
  * @example
  * const once = createOnce({ store: mmkvStore(createMMKV({ id: 'oncefetch' })) });
  */

@@ -60,7 +60,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const scripts = scriptsOf(client, timeoutMs);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait needs a single connection: a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
-  // If the prefix has a hash tag already, that decides the slot.
+  // All keys must be in one slot of a cluster. If the prefix has no hash tag that decides the slot, make it one.
   const base = /\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`;
   const redis: Redis = { scope, scripts, places: `${base}:places`, times: `${base}:times`, keyOf: (ordered) => `${base}:r:${ordered}` };
   // Records count as being in the server's memory until the server says that it logs to the disk.
@@ -76,7 +76,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id)), redis.times], [])) as unknown[]),
     fault: (error: unknown) => redisFault(scope, scripts, error),
-    // A wait that the server refuses comes after the update.
+    // If the server refuses the WAIT, it has made the update already.
     unsure: () => wait !== undefined,
   };
   const guesses = new OptimisticUpdater(server, timeoutMs);
@@ -105,7 +105,7 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
     const [said, logs, role] = ((await scripts.run(POLICY, [places], [])) as unknown[]).map(String);
     const policy = said || 'unknown';
     heard(logs === '1');
-    if (role === 'slave') throw new StoreFault('blocked', `${scope} is a replica, and what is written there does not stay: connect to its master`);
+    if (role === 'slave') throw new StoreFault('blocked', `${scope} is a replica, where writes do not last: connect to its master`);
     if (policy === WITHOUT_EVICTION || policy === accepted) return;
     throw new StoreFault(
       'denied',

@@ -6,8 +6,8 @@
 /** A checkpoint is made after this many updates, which bring the log to about a thousand pages. */
 const UPDATES = 250;
 /**
- * At this many pages the log is made to start again from its beginning, for which writers wait a moment. If several processes write all
- * the time, it never would by itself.
+ * At this many pages the thread makes the log start again from its beginning, for which writers wait a moment. By itself, the log would
+ * grow without end if several processes write all the time.
  */
 const PAGES_ANEW = 2000;
 /** At this many pages SQLite makes a checkpoint itself: then the thread can't keep up, or a long read is in the way. */
@@ -106,7 +106,7 @@ export class Checkpoints {
       this.#underWay = false;
       this.#leaveToSqlite();
     });
-    // After the listeners, which would keep the process alive: the thread must not do that.
+    // The thread must not keep the process alive. Call this after adding the listeners, which would undo it.
     thread.unref();
     return thread;
   }

@@ -13,7 +13,7 @@ export interface SqliteStatement {
   get(...values: (string | number | null)[]): unknown;
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
-  /** Only `node:sqlite` has this: there a database may be opened so that rows are arrays. */
+  /** Only in `node:sqlite`, where an app may open its database so that rows are arrays. */
   setReturnArrays?(arrays: boolean): unknown;
 }
 
@@ -30,8 +30,9 @@ export interface SqliteDatabase {
 
 /** How long a connection may block the whole thread while it waits for another one's commit, ms. Longer waits are made without blocking. */
 const STANDSTILL_MS = 10;
-/** The same if commits are flushed without the lock. They hold it for a tenth of a millisecond only, so they are waited for in steps of half of that. */
+/** The same if strict commits are flushed after the lock is released. */
 const TURN_MS = 2;
+/** The time between two tries for the lock: such a commit holds it for only about a tenth of a millisecond. */
 const STEP_MS = 0.05;
 /** How long a checkpoint waits for connections that read, ms. */
 const CHECKPOINT_MS = 50;
@@ -60,7 +61,7 @@ export interface Row {
   readonly data: unknown;
 }
 
-/** An open connection with its statements, which are prepared once, because preparing one takes longer than running it. */
+/** An open connection and its statements. Each is prepared only once, because preparing it takes longer than running it. */
 export interface SqliteFile {
   readonly database: SqliteDatabase;
   /** Absent if SQLite itself must flush strict commits. */

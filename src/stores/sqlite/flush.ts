@@ -136,7 +136,7 @@ export class LogFlush {
   }
 
   #fault(error: unknown): StoreFault {
-    return new StoreFault('io', `${this.#scope} could not be flushed to the disk, and what of the last updates is on it can not be told`, error);
+    return new StoreFault('io', `${this.#scope} could not be flushed to the disk, and nothing tells which of the last updates are on it`, error);
   }
 
   #learn(ms: number): void {

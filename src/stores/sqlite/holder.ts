@@ -23,7 +23,10 @@ const own = (): Set<string> => {
   return realm[REALM];
 };
 
-/** When the process with an id was started, as Linux tells it, which no later process with that id has in common; `undefined` if there is none. */
+/**
+ * When the process with this id was started, as Linux tells it: a later process with the same id has another time. `undefined` if no such process
+ * runs, and on other systems.
+ */
 function startOf(pid: string | number): string | undefined {
   try {
     // The name of the program comes second, in brackets, and may contain anything.
@@ -37,12 +40,12 @@ function startOf(pid: string | number): string | undefined {
 /** Locks a file; throws if it is locked. Nothing is ever written to it, so its journal is only in memory. */
 const lock = (database: SqliteDatabase): unknown => database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 
-/** Not its parents: where a disk is not mounted, a new database would get the records, and nobody would notice. */
+/** Makes the folder, but not its parents: if a disk is not mounted, that would make a new database in its place, and nobody would notice. */
 function makeFolder(path: string): void {
   try {
     fs().mkdirSync(path);
   } catch {
-    // It is there already; or it cannot be made, nor can a file in it.
+    // The folder exists already. Or it can't be made; then opening a file in it fails, too.
   }
 }
 
@@ -65,7 +68,7 @@ export class Holder {
     try {
       makeFolder(this.#folder);
       const database = new (this.#opens())(this.#file(name));
-      // Must be known here before the file is locked.
+      // From now on `isGone` does not open this file: closing it again would release the lock.
       own().add(name);
       lock(database);
       this.#held = { name, database };
@@ -80,11 +83,11 @@ export class Holder {
   /** Whether the process of this name is certainly gone. */
   isGone(name: string): boolean {
     const [valid, , pid, start] = NAME.exec(name) ?? [];
-    // A process loses its lock when it copies the file (`fs.cp` of the folder), and goes on.
+    // A process that is at work may have lost its lock, for example by copying the folder with `fs.cp`. So ask Linux first whether it still runs.
     if (!valid || own().has(name) || (pid && startOf(pid) === start)) return false;
     const file = this.#file(name);
     if (fs().existsSync(file + GONE)) return true;
-    // Without the file nothing can be told: its store may have been closed, or somebody removed the file.
+    // A missing file proves nothing: the process may only have closed its store, or somebody may have removed the file.
     if (!fs().existsSync(file)) return false;
     let database: SqliteDatabase | undefined;
     try {

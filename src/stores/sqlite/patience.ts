@@ -1,6 +1,6 @@
 /**
- * Shortens, for our own work, how long the app's connection waits for a lock: the app may have set a time of seconds, during which the
- * whole thread would stand still.
+ * Shortens how long the app's connection waits for a lock while the store uses it: the app may have set seconds, during which the whole
+ * thread would be blocked.
  */
 
 export interface Patience {

@@ -59,7 +59,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  // SQLite removes its log only when the last connection closes. Another copy of SQLite in this process does not see this connection.
+  // What must stay in place while it is open. The log, too: another copy of SQLite in this process does not see our connection, and may remove it.
   const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
   const inodes = new Map<string, number>();
   let closed = false;
@@ -68,7 +68,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
-    // What was removed or replaced while it was open can still be written, but no other process finds what is in it.
+    // A file that was removed or replaced while it was open can still be written, but no other process finds what is in it.
     for (const part of parts) {
       const present = inodeOf(part);
       const known = inodes.get(part);
@@ -85,7 +85,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     update: (id, next, durability) => commits.update(id, next, durability),
     async read(id) {
       const found = await patiently(waiting, ({ database, get, flush }) => {
-        // Within a transaction of the app's, what other processes have stored since it began is not seen.
+        // A read inside a transaction of the app's would not see what other processes have stored since that began.
         refuseWithin(database);
         return { settled: flush?.settled(), record: recordOf(get(ordered(id))?.data) };
       });

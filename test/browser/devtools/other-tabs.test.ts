@@ -106,7 +106,7 @@ describe('two tabs with one operation', () => {
     await eyes.until('pay / 1in another tab');
     await eyes.until('Attempt 1 left.');
     const here = once.fetch(shop.url, order('pay', 1)).catch((error: unknown) => error);
-    await eyes.until('waits for another tab, worker or process that is at it');
+    await eyes.until('waits for another tab, worker or process that is working on it');
     await shop.release();
     expect(await there).toBe('done');
     await here;

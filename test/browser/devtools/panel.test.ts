@@ -118,9 +118,9 @@ describe('other ends and states', () => {
     const paid = once.fetch(shop.url, order('pay', 1));
     await eyes.until('pay / 1waiting');
     await eyes.until(/Read as in progress: The server is at work on this key\./);
-    expect(eyes.detail).toMatch(/It waits because the server is at work on it, and goes on at \S+, in [\d.]+ m?s\./);
+    expect(eyes.detail).toMatch(/It waits because the server is still working on it, and goes on at \S+, in [\d.]+ m?s\./);
     expect(eyes.button('Resume').disabled).toBe(true);
-    expect(eyes.detail).toContain('A call is at it now.');
+    expect(eyes.detail).toContain('A call is working on it now.');
     await paid;
     await eyes.until('pay / 1done');
   });
@@ -132,7 +132,7 @@ describe('other ends and states', () => {
     await expect.poll(() => eyes.rows.sort()).toEqual(['mail / 7: done', 'without a name: done']);
     eyes.choose('without a name');
     expect(eyes.button('Forget').disabled).toBe(true);
-    expect(eyes.detail).toContain('It has no name, by which these functions find it.');
+    expect(eyes.detail).toContain('It has no name, and these functions find operations by their names.');
   });
 
   test('with the panel open, the client still gets each answer unread, and retries after an error of fetch', async () => {

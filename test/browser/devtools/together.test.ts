@@ -34,7 +34,7 @@ describe.each([
     await shop.hold();
     const paid = payIn(realm, shop);
     await eyes.until('pay / 1in another tab');
-    expect(eyes.detail).toContain('Another tab, worker or process is at it.');
+    expect(eyes.detail).toContain('Another tab, worker or process is working on it.');
     expect(eyes.detail).toContain('attempts that were made there are not stored');
     expect(eyes.button('Settle as none').disabled).toBe(true);
     await shop.release();
