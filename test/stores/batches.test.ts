@@ -107,7 +107,7 @@ test('an attempt about which the answer says nothing rejects', async () => {
   await turn();
   requests[0]?.end([answer(0)]);
   expect(await asked[0]).toEqual(answer(0));
-  await expect(asked[1]).rejects.toThrow('did not say');
+  await expect(asked[1]).rejects.toThrow('gave no result');
 });
 
 test('a request has at most one attempt for a record, and the attempts of a record keep their order', async () => {

@@ -117,7 +117,11 @@ export function answerRows(all: readonly Evidence[], dialect: Dialect): readonly
 
 /** The documented answers of one dialect. */
 export const documentedRows = (folder: string, dialect: Dialect): readonly (readonly string[])[] =>
-  fixturesOf(folder).map((fixture: Fixture) => [`${fixture.status}: ${fixture.shows}`, ...cells(fixture, dialect), sourceOf(fixture.source)]);
+  fixturesOf(folder).map((fixture: Fixture, at, all) => [
+    `${fixture.status}: ${fixture.shows}`,
+    ...cells(fixture, dialect),
+    fixture.source === all[at - 1]?.source ? 'the same' : sourceOf(fixture.source),
+  ]);
 
 const sourceOf = (source: string): string => (/^https:\/\/\S+$/.test(source) ? `[source](${source})` : source);
 

@@ -6,12 +6,12 @@ import { CALM } from '../support/situation.js';
 
 /** The facts in which situations can differ, in words for the reader. */
 const FACTS = {
-  ambiguous: ['nothing unsure before', 'after something unsure'],
+  ambiguous: ['nothing unsure', 'something unsure'],
   changed: ['one payload', 'another payload may have gone out'],
   sameAmbiguous: ['this payload was never unsure', 'this payload was unsure before'],
-  answersMismatch: ['mismatches may go unanswered', 'mismatches are answered'],
-  reused: ['no refusal told before', 'a refusal told before'],
-  refusedOnly: ['not only refusals so far', 'only refusals so far'],
+  answersMismatch: ['mismatches unanswered', 'mismatches answered'],
+  reused: ['no refusal told', 'a refusal told'],
+  refusedOnly: ['not only refusals', 'only refusals'],
   madeAgain: ['a key with a memory', 'a derived key without one'],
   mayResend: ['no unseen copies', 'copies may go unseen'],
   repeated: ['a new refusal', 'the same refusal as two minutes ago'],
