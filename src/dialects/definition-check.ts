@@ -35,6 +35,9 @@ function checkMatch(where: string, { status, at, present, headers, text, redirec
   if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(where, 'rule-for-all'));
   for (const one of [text, ...Object.values({ ...at }), ...Object.values({ ...headers })])
     if (/[gy]/.test((one as Partial<RegExp> | undefined)?.flags ?? '')) throw new TypeError(wrong(`${where}: ${one}`, 'pattern-flags'));
+  for (const [member, wanted] of Object.entries({ at, headers }))
+    for (const [path, value] of Object.entries<unknown>(wanted ?? {}))
+      if (typeof value !== 'string' && !(value instanceof RegExp)) throw new TypeError(wrong(`${where}: ${member}.${path}`, 'rule-value', typeOf(value)));
   for (const one of [status ?? []].flat()) if (typeof one !== 'number') throw new TypeError(wrong(`${where}: status`, 'rule-status', JSON.stringify(one)));
 }
 

@@ -20,7 +20,7 @@ export function keptItsWord(rows: readonly ProbeRow[]): 'shown' | 'broken' | 'no
   return counted && copies && !played.some(isBlind) ? 'shown' : 'not shown';
 }
 
-/** One sentence: whether the server doubles effects, in which rows, and the worst other finding. */
+/** One sentence: whether the server doubles effects, in which rows, and the worst other finding with its rows. */
 export function verdictOf(rows: readonly ProbeRow[]): string {
   const doubles = rows.filter(({ severity }) => severity === 'double');
   if (doubles.length > 0) return `Doubles: ${doubles.map(({ tried }) => tried).join('; ')}.`;
@@ -28,9 +28,13 @@ export function verdictOf(rows: readonly ProbeRow[]): string {
   const worst = RANKS.flatMap((rank) => rows.filter(({ severity }) => severity === rank));
   const blind = worst.find(isBlind);
   if (blind) return blind.finding === 'no-answer' ? UNANSWERED : FINDINGS['no-effect'].says;
-  const head = kept === 'shown' ? 'One effect under every fault that was played' : 'Nothing was seen to double, and nobody counted';
   const [first] = worst;
-  return first ? `${head}; but ${lower(first.tried)}: ${lower(first.means)}` : `${head}.`;
+  // What is wrong may be that there was no effect.
+  const counted = first?.severity === 'wrong' ? 'No key had two effects' : 'One effect under every fault that was played';
+  const head = kept === 'shown' ? counted : 'Nothing was seen to double, and nobody counted';
+  if (!first) return `${head}.`;
+  const rowsToo = worst.filter(({ finding }) => finding === first.finding);
+  return `${head}; but ${rowsToo.map(({ tried }) => lower(tried)).join('; ')}: ${lower(first.means)}`;
 }
 
 /** The exit status. 0: one key never had two effects, and no answer was false. 1: one of these happened. 3: effects were not counted. */

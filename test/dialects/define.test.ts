@@ -51,6 +51,12 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a marker that fits only every other time (y)', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
     ['a text that fits only every other time (g)', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],
     ['a status given as text', { answers: [{ status: '402' as never, means: 'refused' }] }, 'answers[0]: status'],
+    [
+      'a value in `at` that is not text',
+      { answers: [{ status: 200, at: { success: false as never }, means: 'refused' }] },
+      'answers[0]: at.success must be text',
+    ],
+    ['a header of a marker that is not text', { marker: { headers: { replayed: 1 as never } } }, 'marker: headers.replayed must be text'],
     ['a 409 that is done', { answers: [{ status: 409, means: 'fresh' }] }, '2xx or 3xx'],
   ];
   // Only a mistake in the code makes such a definition, so builds for production do not check it.

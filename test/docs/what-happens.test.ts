@@ -155,6 +155,28 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     reload();
     expect(await pay(client({}, { clock }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
     expect(shop().server.requests).toHaveLength(sent);
+    expect((await pay(client())).outcome?.effect).toBe('done');
+    const before = charges();
+    reload();
+    expect((await pay(client({}, { clock: clockOff(29 * 24) }))).outcome).toMatchObject({ type: 'replayed', from: 'store' });
+    expect((await pay(client({}, { clock: clockOff(31 * 24) }))).outcome).toMatchObject({ type: 'fresh' });
+    expect(charges() - before).toBe(1);
+  },
+  'Somebody else logs in meanwhile': async () => {
+    let user = 'guest-1';
+    const once = client({ namespace: () => user });
+    const stop = subscribe(once, (event) => {
+      if (event.type === 'wait') user = 'u-7';
+    });
+    lose('lose-response');
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+    stop();
+    expect(shop().server.requests).toHaveLength(1);
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'done', type: 'fresh', resumed: false });
+    expect([charges(), keys()]).toEqual([2, 2]);
+    user = 'guest-1';
+    expect((await pay(once)).outcome).toMatchObject({ effect: 'done', resumed: true });
+    expect([charges(), keys()]).toEqual([2, 2]);
   },
   'The browser clears its storage': async () => {
     for (const [id, key, made] of [

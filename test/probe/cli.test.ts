@@ -157,6 +157,15 @@ test.each([
   expect(err).toContain(says);
 });
 
+test('a count that nobody answers: the message has the address and the cause', async () => {
+  const shop = await startLiar(honest, 0);
+  const { origin } = shop;
+  await shop[Symbol.asyncDispose]();
+  const { status, err } = await oncefetch('probe', `${origin}/payments`, ...FAST, '--count', `${origin}/count`);
+  expect(status).toBe(2);
+  expect(err).toContain(`--count: ${origin}/count: fetch failed (ECONNREFUSED)`);
+});
+
 test('a count that changes by itself is rejected, and nothing is sent', async () => {
   await using shop = await startLiar(honest, 0);
   const others = setInterval(() => shop.ledger.effects.push('somebody else'), 20);

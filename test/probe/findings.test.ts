@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
 import { FINDINGS, type ProbeFinding } from '../../src/probe/findings.js';
 import { openProbe } from '../../src/probe/probe.js';
+import { rowOf } from '../../src/probe/row.js';
 import type { ProbeRowName } from '../../src/probe/rows.js';
+import { verdictOf } from '../../src/probe/verdict.js';
 import { type Answer, answer } from '../servers/support/http.js';
 import { TIMES } from './support/probed.js';
 import { MISMATCH, type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
@@ -115,4 +117,12 @@ test('a server that takes the keys of another origin for new keys makes a second
 test('for the honest server, every finding is fine', async () => {
   const fine = Object.entries(EARNED).filter(([, { parts, row }]) => !parts && row !== 'killed' && row !== 'preflight');
   expect(fine.map(([finding]) => FINDINGS[finding as ProbeFinding].severity)).toEqual(fine.map(() => 'fine'));
+});
+
+test('the verdict names every row with the worst finding, and claims no effect of a row that had none', () => {
+  const row = (name: ProbeRowName, finding: ProbeFinding, effects: number) => rowOf(name, { answers: [], effects, finding });
+  const rows = [row('first', 'works', 1), row('again', 'replays-marked', 1), row('at-once', 'stored-fault', 0), row('reset', 'stored-fault', 0)];
+  expect(verdictOf(rows)).toBe(
+    'No key had two effects; but ten copies at once; the connection reset while the work goes on, then the same key again: this key is answered 5xx for good, whatever happened.',
+  );
 });

@@ -39,7 +39,10 @@ export const counter = (counting: Counting) => async (): Promise<number> => {
     return await counted(counting);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`--${'command' in counting ? 'count-command' : 'count'}: ${(error as Error).message}`);
+    const { message, cause } = error as Error & { readonly cause?: { readonly code?: string; readonly message?: string } };
+    if ('command' in counting) throw new UsageError(`--count-command: ${message}`);
+    const why = cause?.code ?? cause?.message; // fetch itself says only that it failed
+    throw new UsageError(`--count: ${counting.url}: ${message}${why === undefined ? '' : ` (${why})`}`);
   }
 };
 
