@@ -187,8 +187,10 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`). Nor does the
-    // link of a 202 count there: behind it may be the work of another operation.
-    const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
+    // link of a 202 count there: behind it may be the work of another operation. A refused operation keeps its key in use: where that key is
+    // unknown, it is as good as a new one.
+    const scoped =
+      before.state === 'pending' && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
     const done = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
     const ended = before.previous ?? done;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.

@@ -181,6 +181,16 @@ describe('move', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
+  test('by default a key that stays in use after a refusal still does: where keys count per account, any other key would be new, too', async ({ world }) => {
+    const tab = world.tab({ resends: true });
+    const [guest, ann] = ['guest', 'ann'].map((namespace) => tab.once({ namespace, dialect: undefined })) as [Once, Once];
+    const { outcome } = await world.end(tab, pay(guest), charged(answers(400, { code: 'bad_card' })));
+    expect(outcome).toMatchObject({ effect: 'none' });
+    await world.run(move(ann, 'guest'));
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect(world.server.charged.size).toBe(1);
+  });
+
   test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['replaces what the application refused', { keyInUse: undefined }, true, []],
     // The next press sends the user's key, so only the diagnostic mentions the guest's.
