@@ -93,7 +93,7 @@ export type KeyEnd = 'settled' | 'rejected' | 'forgotten' | 'removed' | 'replace
 export interface KeyFacts {
   readonly key: string;
   readonly op: OpFacts;
-  readonly epoch: number;
+  epoch: number;
   readonly bornAt: number;
   /** The context that first stored the key. */
   readonly bornIn: string;

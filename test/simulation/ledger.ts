@@ -178,6 +178,7 @@ export class Books implements Ledger {
     if (why === 'written' && old) Object.assign(old, { damaged: false, flippedAt: Number.POSITIVE_INFINITY });
     // A note by a sweep, or the rest that a log-out leaves, does not end the record a second time.
     const isNote = before?.state === after?.state && before?.key === after?.key;
+    const { epoch } = op;
     if (old && before && !isNote && (!after || after.key !== before.key || after.state !== 'pending')) {
       // A key that ends in the memory of one context may still be pending in the store, where other contexts see it.
       if (!memory || !old.pendingInStore) this.#end(old, commit);
@@ -196,6 +197,8 @@ export class Books implements Ledger {
     if (!after) return;
     const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random, context);
+    // Where the name may take effect again, a guest's operation that `move` puts in the place of what the user has done is the next one.
+    if (op.epoch > epoch && does(byHand, 'move')) key.epoch = op.epoch;
     // A late write into the guest's copy of the record does not give the key back to the guest.
     if (isNew || user === op.user) key.user = user;
     if (memory) {
