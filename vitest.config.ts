@@ -34,12 +34,16 @@ const SLOW = [
   'test/node/kills/*.test.ts',
 ];
 
-/** Test files that take a second or more. Project `proof` runs them instead of `unit`, so that `npm run check` stays fast. */
+/** Test files that take half a second or more. Project `proof` runs them instead of `unit`, so that `npm run check` stays fast. */
 const UNHURRIED = [
+  'test/core/decide.test.ts',
   'test/devtools/buttons.test.ts',
   'test/dialects/{safety,size,spoken}.test.ts',
   'test/dom/{happy-dom,jsdom}.test.ts',
   'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
+  'test/engine/{abort,after-a-refused-change,another-user,bad-input,given-up-behind-another,move-many,moves,moves-memory-and-store}.test.ts',
+  'test/engine/{polled-answers,reconcile-answers,refusals-and-keys,screens,seldom-crossed,waits,withdrawn-beside-the-worker}.test.ts',
+  'test/integrations/opentelemetry.test.ts',
 ];
 
 /**
