@@ -42,9 +42,9 @@ export const GENERIC: Dialect = {
  * The default: a server of which only one thing is known, that it honours a key in a header.
  *
  * Recognises every replay marker in use, problem details (RFC 9457) with the titles of the IETF draft, and codes and words that many
- * servers use. Not known: how long the server remembers a key (24 h are assumed), and whether it reports a mismatch. Not known either
- * is whether a key counts for one signed-in user only. So after a log-in, nothing is sent for a guest's operation that may have taken
- * effect; with `perAccount: false`, `move` lets it go on with its key.
+ * servers use. Not known: how long the server remembers a key (24 h are assumed), whether it reports a mismatch, and whether a key counts
+ * for one signed-in user only. So after a log-in, oncefetch sends nothing for a guest's operation that may have taken effect, unless
+ * `perAccount: false` says that all users share the keys.
  *
  * @example
  * createOnce({ dialect: generic({ header: 'X-Idempotency-Key', windowMs: 3_600_000 }) });

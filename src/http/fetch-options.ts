@@ -21,8 +21,8 @@ function refusalOf(init: RequestInit): Error | undefined {
 
 /**
  * Throws a TypeError for a URL that leads to no server, and for an option that fetch refuses, such as `credentials: true`. Otherwise every
- * attempt would end with an error that looks like a broken network, and the call as unknown. The small build for production pages leaves this
- * check out.
+ * attempt would end with an error that looks like a broken network, and the call as unknown. The small build, for pages in production, does
+ * not check.
  */
 export function refuseWrongOptions(options: RequestInit, method: string, { url }: { readonly url: string }): void {
   const [, scheme] = NO_SERVER.exec(url) ?? [];

@@ -1,0 +1,114 @@
+/**
+ * Goal: if nobody has said for whom the server's keys count, nothing is sent for a guest's operation that may have taken effect, whatever the user who
+ * logged in does next; and it can still be settled. Method: the guest's answer is lost, `move`, then one feature after the other. The scripted server
+ * would charge for every key that it has not seen in the account.
+ */
+import { describe, expect } from 'vitest';
+import { clear, move, type Once, type OnceOptions, outcomeOf, pending, resumeOne, run, settle } from '../../src/entries/index.js';
+import { charged, lost } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, MINUTE, NAME, ONE, pay, resumed, test, URL_, type World, watched } from '../support/world.js';
+
+interface Moved {
+  readonly world: World;
+  readonly tab: Tab;
+  readonly ann: Once;
+  readonly options: OnceOptions;
+}
+
+/** A guest whose answer was lost has logged in as ann, and their operation was moved. */
+async function moved(world: World, more: OnceOptions = {}, guestPays: (guest: Once) => Promise<Response> = pay): Promise<Moved> {
+  const options = { ...ONE, dialect: undefined, keep: { request: true }, ...more };
+  const tab = world.tab();
+  await world.end(tab, guestPays(tab.once({ ...options, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ ...options, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  return { world, tab, ann, options };
+}
+
+const EXPIRED = { outcome: { effect: 'unknown', reason: 'key-expired', attempts: 0 } };
+
+describe('nothing is sent by', () => {
+  test.for<[string, OnceOptions, (scene: Moved) => Promise<unknown>]>([
+    ['a press', {}, ({ ann }) => pay(ann)],
+    ['a press of an edited form', {}, ({ ann }) => pay(ann, { body: { ...CART, amount: 11 } })],
+    ["an edited form with repeat: 'if-changed'", { repeat: 'if-changed' }, ({ ann }) => pay(ann, { body: { ...CART, amount: 11 } })],
+    ["a press with repeat: 'always'", { repeat: 'always' }, ({ ann }) => pay(ann)],
+    ['a press in a second tab', {}, ({ world, options }) => pay(world.tab().once({ ...options, namespace: 'ann' }))],
+    ['a press after a reload', {}, ({ tab, options }) => pay(tab.reload().once({ ...options, namespace: 'ann' }))],
+    ['resumeOne', {}, ({ ann }) => watched(resumeOne(ann, NAME))],
+  ])('%s', async ([, more, next], { world }) => {
+    const scene = await moved(world, more);
+    const [ended] = await world.run(Promise.allSettled([next(scene)]));
+    expect(ended).toMatchObject({ status: 'rejected', reason: EXPIRED });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('a press at another origin', async ({ world }) => {
+    const { tab, ann } = await moved(world);
+    expect(await world.end(tab, pay(ann, { url: URL_.replace('shop.', 'eu.shop.') }))).toMatchObject({ outcome: { effect: 'unknown', attempts: 0 } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('resume, which reports it', async ({ world }) => {
+    const { ann } = await moved(world);
+    expect(await world.run(resumed(ann))).toMatchObject([{ name: NAME, ...EXPIRED }]);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('a press after a log-out and a second log-in', async ({ world }) => {
+    const { tab, ann } = await moved(world);
+    await world.run(clear(ann));
+    expect(await world.end(tab, pay(ann))).toMatchObject(EXPIRED);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('an equal call without a name', async ({ world }) => {
+    const unnamed = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), once: ONE }));
+    const { tab, ann } = await moved(world, {}, unnamed);
+    expect(await world.end(tab, unnamed(ann))).toMatchObject({ outcome: { effect: 'unknown', attempts: 0 } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test('the function of a run is not called again', async ({ world, tab }) => {
+  const calls: string[] = [];
+  const charge = (by: string) => () => {
+    calls.push(by);
+    throw new Error('the answer is lost');
+  };
+  const options = { ...ONE, dialect: undefined };
+  await world.run(run(tab.once({ ...options, namespace: 'guest' }), NAME, charge('guest')).catch(() => {}));
+  const ann = tab.once({ ...options, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  const error: unknown = await world.run(run(ann, NAME, charge('ann')).catch((reason: unknown) => reason));
+  expect([calls, outcomeOf(error)]).toMatchObject([['guest'], { effect: 'unknown', reason: 'key-expired' }]);
+});
+
+describe('what the app knows still settles it', () => {
+  test("settle as 'done'", async ({ world }) => {
+    const { tab, ann } = await moved(world);
+    await world.run(settle(ann, NAME, 'done'));
+    expect(await world.end(tab, pay(ann))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test("settle as 'none', after which the user's press is a new operation", async ({ world }) => {
+    const { tab, ann } = await moved(world);
+    // Until then, the guest's attempt may still arrive.
+    await world.clock.advance(10 * MINUTE);
+    await world.run(settle(ann, NAME, 'none'));
+    expect(await world.run(pending(ann))).toEqual([]);
+    await world.end(tab, pay(ann), lost());
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test.for<[string, NonNullable<OnceOptions['reconcile']>, object]>([
+    ['says done', async () => 'done', { outcome: { effect: 'done', type: 'replayed' } }],
+    ['throws', () => Promise.reject(new Error('down')), EXPIRED],
+  ])('a `reconcile` that %s', async ([, reconcile, expected], { world }) => {
+    const { tab, ann } = await moved(world, { reconcile });
+    expect(await world.end(tab, pay(ann))).toMatchObject(expected);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
