@@ -68,7 +68,7 @@ return 1`;
 async function redis(kind: 'ioredis' | 'node-redis'): Promise<Subject> {
   const server = await startRedis();
   const sha = createHash('sha1').update(BARE).digest('hex');
-  const io = new Redis(server.port);
+  const io = new Redis<'legacy'>(server.port);
   const node = createClient({ socket: { port: server.port } });
   await node.connect();
   await io.script('LOAD', BARE);

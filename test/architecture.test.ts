@@ -15,8 +15,7 @@ const texts = readTexts(root, 'src');
 const ours = new Sources(texts);
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest & { exports: Record<string, unknown> };
 
-const pick = (all: Texts, folders: readonly string[]): Texts =>
-  Object.fromEntries(Object.entries(all).filter(([path]) => folders.some((folder) => path.startsWith(`src/${folder}/`))));
+const pick = (all: Texts, folders: readonly string[]) => folders.flatMap((folder) => sourcesOf(all).within(`src/${folder}/`));
 
 const PURE = ['core', 'dialects'];
 

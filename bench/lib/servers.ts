@@ -66,7 +66,7 @@ async function sqlite(): Promise<Medium> {
 
 async function redis(): Promise<Medium> {
   const server = await startRedis();
-  const client = new Redis(server.port);
+  const client = new Redis<'legacy'>(server.port);
   return {
     open: async (name) => redisStore(client, { prefix: name }),
     bare: async (id, text) => void (await client.set(id, text, 'PX', 86_400_000, 'NX')),

@@ -1,6 +1,6 @@
 /** Globals that core, dialects, engine and http must not touch: these layers get the world through ports, and must run on platforms that have few globals. */
 import ts from 'typescript';
-import { type Finding, finding, type Texts, walk } from './sources.js';
+import { type Finding, finding, walk } from './sources.js';
 
 const BANNED = new Set(
   [
@@ -29,8 +29,8 @@ const JUDGED: Readonly<Record<string, (use: ts.Identifier, checker: ts.TypeCheck
 };
 
 /** Finds uses of globals. No type library is loaded, so a name that no file declares is a global. */
-export function checkAmbient(texts: Texts): Finding[] {
-  const { checker, files } = compile(texts);
+export function checkAmbient(files: readonly ts.SourceFile[]): Finding[] {
+  const checker = checkerOf(files);
   return files.flatMap((file) => {
     const found: Finding[] = [];
     const visit = (node: ts.Node): void => {
@@ -45,10 +45,10 @@ export function checkAmbient(texts: Texts): Finding[] {
   });
 }
 
-export function checkSynchronous(texts: Texts): Finding[] {
-  return Object.entries(texts).flatMap(([path, text]) => {
+export function checkSynchronous(files: readonly ts.SourceFile[]): Finding[] {
+  return files.flatMap((file) => {
     const found: Finding[] = [];
-    walk(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true), (node) => {
+    walk(file, (node) => {
       if (node.kind === ts.SyntaxKind.AsyncKeyword) found.push(finding(node, 'no async here'));
       if (node.kind === ts.SyntaxKind.AwaitKeyword || ts.isAwaitExpression(node)) found.push(finding(node, 'no await here'));
     });
@@ -102,7 +102,7 @@ function isRegistryAccess(use: ts.Identifier, checker: ts.TypeChecker): boolean 
   return parent.type.members.every(({ name }) => name !== undefined && ts.isComputedPropertyName(name) && isKey(name.expression));
 }
 
-function compile(texts: Texts): { checker: ts.TypeChecker; files: readonly ts.SourceFile[] } {
+function checkerOf(files: readonly ts.SourceFile[]): ts.TypeChecker {
   const options: ts.CompilerOptions = {
     noLib: true,
     noResolve: true,
@@ -110,11 +110,11 @@ function compile(texts: Texts): { checker: ts.TypeChecker; files: readonly ts.So
     target: ts.ScriptTarget.ES2022,
     moduleDetection: ts.ModuleDetectionKind.Force,
   };
-  const files = new Map(Object.entries(texts).map(([path, text]) => [path, ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)]));
+  const byPath = new Map(files.map((file) => [file.fileName, file]));
   const host: ts.CompilerHost = {
-    getSourceFile: (path) => files.get(path),
-    fileExists: (path) => files.has(path),
-    readFile: (path) => texts[path],
+    getSourceFile: (path) => byPath.get(path),
+    fileExists: (path) => byPath.has(path),
+    readFile: (path) => byPath.get(path)?.text,
     writeFile: () => undefined,
     getDefaultLibFileName: () => 'lib.d.ts',
     getCurrentDirectory: () => '',
@@ -122,6 +122,5 @@ function compile(texts: Texts): { checker: ts.TypeChecker; files: readonly ts.So
     useCaseSensitiveFileNames: () => true,
     getNewLine: () => '\n',
   };
-  const program = ts.createProgram([...files.keys()], options, host);
-  return { checker: program.getTypeChecker(), files: [...files.values()] };
+  return ts.createProgram([...byPath.keys()], options, host).getTypeChecker();
 }

@@ -34,11 +34,11 @@ export function checkDefaults(files: readonly ts.SourceFile[]): Finding[] {
   });
 }
 
+const DEFAULTING: ReadonlySet<ts.SyntaxKind> = new Set([ts.SyntaxKind.QuestionQuestionToken, ts.SyntaxKind.QuestionQuestionEqualsToken]);
+
 function defaultIn(node: ts.Node): ts.Expression | undefined {
   if (ts.isParameter(node) || ts.isBindingElement(node)) return node.initializer;
-  const { QuestionQuestionToken, QuestionQuestionEqualsToken } = ts.SyntaxKind;
-  if (ts.isBinaryExpression(node) && [QuestionQuestionToken, QuestionQuestionEqualsToken].some((kind) => kind === node.operatorToken.kind)) return node.right;
-  return undefined;
+  return ts.isBinaryExpression(node) && DEFAULTING.has(node.operatorToken.kind) ? node.right : undefined;
 }
 
 function isChoice(value: ts.Expression): boolean {

@@ -15,7 +15,7 @@ const [kind = '', at = '', shop = ''] = process.argv.slice(2);
 
 function storeOf(): Store {
   if (kind === 'sqlite') return sqliteStore({ path: at, busyTimeoutMs: 10_000 });
-  if (kind === 'redis') return redisStore(new Redis(Number(at), '127.0.0.1'));
+  if (kind === 'redis') return redisStore(new Redis<'legacy'>(Number(at), '127.0.0.1'));
   if (kind === 'postgres') return postgresStore(new pg.Pool({ host: '127.0.0.1', port: Number(at), user: 'postgres', database: 'postgres', max: 4 }));
   return memoryStore();
 }

@@ -16,7 +16,7 @@ describeOn(withoutRedis)('BullMQ', () => {
   const clients: Once[] = [];
   beforeAll(async () => {
     server = await startRedis();
-    redis = new Redis(server.port, '127.0.0.1');
+    redis = new Redis<'legacy'>(server.port, '127.0.0.1');
   });
   afterAll(async () => {
     await Promise.all(clients.map((once) => close(once)));

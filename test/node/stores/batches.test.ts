@@ -269,7 +269,7 @@ describeOn(withoutRedis)('Redis', () => {
   let prefixes = 0;
   beforeAll(async () => {
     server = await startRedis();
-    admin = new Redis(server.port, '127.0.0.1');
+    admin = new Redis<'legacy'>(server.port, '127.0.0.1');
     // The stores of all tests share this client, each through its own counting proxy.
     admin.setMaxListeners(0);
   });

@@ -27,7 +27,7 @@ async function groupOf(options: readonly string[] = []): Promise<SentinelGroup> 
 }
 const bySentinel: Readonly<Record<string, (group: SentinelGroup) => Promise<RedisClient>>> = {
   async ioredis({ name, sentinel }) {
-    const client = new Redis({ name, sentinels: [sentinel], retryStrategy: () => 50 });
+    const client = new Redis<'legacy'>({ name, sentinels: [sentinel], retryStrategy: () => 50 });
     client.on('error', ignore);
     closing.push(() => client.disconnect());
     await client.ping();
@@ -80,7 +80,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     redisStore(await (bySentinel['ioredis'] as (group: SentinelGroup) => Promise<RedisClient>)(group), { timeoutMs: 2500, ...options });
   /** Cuts the replica off, runs `meanwhile`, kills the master, and waits until the replica has taken over. */
   const losing = async (group: SentinelGroup, meanwhile: () => Promise<unknown>): Promise<unknown> => {
-    const replica = new Redis(group.replica.port, '127.0.0.1');
+    const replica = new Redis<'legacy'>(group.replica.port, '127.0.0.1');
     await replica.replicaof('127.0.0.1', await freePort());
     replica.disconnect();
     const end = await meanwhile();
@@ -149,7 +149,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
 describeOn(withoutRedis)('a cluster', () => {
   const byCluster: Readonly<Record<string, (ports: readonly number[]) => Promise<RedisClient>>> = {
     async ioredis(ports) {
-      const client = new Cluster(
+      const client = new Cluster<'legacy'>(
         ports.map((port) => ({ host: '127.0.0.1', port })),
         { clusterRetryStrategy: () => 50 },
       );

@@ -275,7 +275,7 @@ describeOn(withoutRedis)('Redis', () => {
   const closing: (() => unknown)[] = [];
   beforeAll(async () => {
     server = await startRedis();
-    admin = new Redis(server.port, '127.0.0.1');
+    admin = new Redis<'legacy'>(server.port, '127.0.0.1');
     admin.on('error', () => {});
   });
   afterEach(() => {

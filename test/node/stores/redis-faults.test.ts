@@ -27,7 +27,7 @@ const faults = (name: keyof typeof redisClients) => () => {
   beforeAll(async () => {
     // With these settings, Redis acknowledges a write only when it is on disk.
     server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
-    admin = new Redis({ port: server.port, host: '127.0.0.1', retryStrategy: () => 20 });
+    admin = new Redis<'legacy'>({ port: server.port, host: '127.0.0.1', retryStrategy: () => 20 });
     admin.on('error', ignore);
   });
   afterEach(() => {
@@ -175,7 +175,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     beforeAll(async () => {
       master = await startRedis(['--repl-diskless-sync-delay', '0']);
       replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)]);
-      const asked = new Redis(master.port, '127.0.0.1');
+      const asked = new Redis<'legacy'>(master.port, '127.0.0.1');
       await vi.waitFor(async () => expect(await asked.info('replication')).toContain('state=online'), { timeout: 15_000 });
       asked.disconnect();
     });
@@ -187,7 +187,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     test('A34: a strict update waits for the replicas, and rejects if there are too few; a relaxed one does not wait', async () => {
       const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 4000 }, timeoutMs: 9000 }, master.port);
       expect(await put(store, record('a'))).toBe('stored');
-      const there = new Redis(replica.port, '127.0.0.1');
+      const there = new Redis<'legacy'>(replica.port, '127.0.0.1');
       expect((await there.keys('*')).some((key) => key.endsWith(':r:a'))).toBe(true);
       there.disconnect();
       const { store: greedy } = await storeOn({ wait: { replicas: 2, timeoutMs: 50 } }, master.port);
@@ -200,7 +200,7 @@ const faults = (name: keyof typeof redisClients) => () => {
       const { store } = await storeOn({ prefix, wait: { replicas: 1, timeoutMs: 4000 }, timeoutMs: 9000 }, master.port);
       for (let n = 0; n < 50; n++) await put(store, record(`f${n}`));
       await master.kill();
-      const promoted = new Redis(replica.port, '127.0.0.1');
+      const promoted = new Redis<'legacy'>(replica.port, '127.0.0.1');
       await promoted.replicaof('NO', 'ONE');
       const { store: after } = await storeOn({ prefix }, replica.port);
       for (let n = 0; n < 50; n++) expect(await after.read(`f${n}`)).toEqual(record(`f${n}`));

@@ -3,11 +3,12 @@
  * slot. Method: real servers whose user may not ask for settings, whose settings change at run time, and whose slots move.
  */
 import { Cluster, Redis } from 'ioredis';
-import { createClient, createCluster } from 'redis';
+import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../../../scripts/start-services.ts';
-import { redisStore } from '../../../src/stores/redis/redis.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { type NodeRedisCluster, nodeRedisCluster } from '../../support/redis-clients.js';
 import { ignore, put, record } from '../../support/stored.js';
 
 describeOn(withoutRedis)('a server', () => {
@@ -24,7 +25,7 @@ describeOn(withoutRedis)('a server', () => {
       return client;
     },
     ioredis: async () => {
-      const client = new Redis(`redis://strict:secret@127.0.0.1:${server.port}`, { enableReadyCheck: false });
+      const client = new Redis<'legacy'>(`redis://strict:secret@127.0.0.1:${server.port}`, { enableReadyCheck: false });
       client.on('error', ignore);
       closing.push(() => client.disconnect());
       return client;
@@ -32,7 +33,7 @@ describeOn(withoutRedis)('a server', () => {
   };
   beforeAll(async () => {
     server = await startRedis();
-    admin = new Redis({ port: server.port, host: '127.0.0.1' });
+    admin = new Redis<'legacy'>({ port: server.port, host: '127.0.0.1' });
     await admin.call('ACL', 'SETUSER', 'strict', 'on', '>secret', '~*', '&*', '+@all', '-@dangerous', '-info');
   });
   afterEach(async () => {
@@ -47,7 +48,7 @@ describeOn(withoutRedis)('a server', () => {
   });
 
   test('while the app has a MULTI open on the connection, each call says so, and no record is called damaged', async () => {
-    const client = new Redis(server.port, '127.0.0.1');
+    const client = new Redis<'legacy'>(server.port, '127.0.0.1');
     closing.push(() => client.disconnect());
     const store = redisStore(client, { prefix: `p${prefixes++}` });
     await put(store, 'a');
@@ -88,14 +89,15 @@ describeOn(withoutRedis)('a server', () => {
 describeOn(withoutRedis)('a cluster whose slot moves', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   const nodes: Redis[] = [];
-  let [nodeRedis, ioRedis] = [undefined as unknown as ReturnType<typeof createCluster>, undefined as unknown as Cluster];
+  let nodeRedis: NodeRedisCluster;
+  let ioRedis: Cluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    for (const port of cluster.ports) nodes.push(new Redis(port, '127.0.0.1'));
-    nodeRedis = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) });
+    for (const port of cluster.ports) nodes.push(new Redis<'legacy'>(port, '127.0.0.1'));
+    nodeRedis = nodeRedisCluster(cluster.ports);
     nodeRedis.on('error', ignore);
     await nodeRedis.connect();
-    ioRedis = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
+    ioRedis = new Cluster<'legacy'>(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
   });
   afterAll(async () => {
     for (const node of nodes) node.disconnect();
@@ -124,10 +126,10 @@ describeOn(withoutRedis)('a cluster whose slot moves', () => {
     };
   };
 
-  describe.each([
+  describe.each<[string, () => RedisClient]>([
     ['node-redis', () => nodeRedis],
     ['ioredis', () => ioRedis],
-  ] as const)('%s', (name, client) => {
+  ])('%s', (name, client) => {
     test.each([0, 5])('with %i of its 6 keys moved, new records wait until the move ends, and are rejected if it does not end in time', async (count) => {
       const prefix = `moving-${name}-${count}`;
       const store = redisStore(client(), { prefix, timeoutMs: 3000 });

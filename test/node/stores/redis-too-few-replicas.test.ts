@@ -11,7 +11,7 @@ describeOn(withoutRedis)('a master without replicas', () => {
   let client: Redis;
   beforeAll(async () => {
     server = await startRedis();
-    client = new Redis(server.port, '127.0.0.1');
+    client = new Redis<'legacy'>(server.port, '127.0.0.1');
     client.on('error', () => {});
   });
   afterAll(async () => {

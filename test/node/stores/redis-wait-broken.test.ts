@@ -18,10 +18,10 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
   beforeAll(async () => {
     master = await startRedis(['--repl-diskless-sync-delay', '0']);
     replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)]);
-    admin = new Redis(master.port, '127.0.0.1');
+    admin = new Redis<'legacy'>(master.port, '127.0.0.1');
     await vi.waitFor(async () => expect(await admin.info('replication')).toContain('state=online'), { timeout: 15_000 });
     const bare = { enableReadyCheck: false, disableClientInfo: true, protocol: 2 } as const;
-    client = new Redis({ port: master.port, host: '127.0.0.1', retryStrategy: () => 20, ...bare });
+    client = new Redis<'legacy'>({ port: master.port, host: '127.0.0.1', retryStrategy: () => 20, ...bare });
     for (const one of [client, admin]) one.on('error', () => {});
   });
   afterAll(async () => {

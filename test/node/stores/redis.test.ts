@@ -3,7 +3,7 @@
  * trip per update. Method: real servers; clients that count the scripts that they run.
  */
 import { Cluster, Redis } from 'ioredis';
-import { createClient, createCluster } from 'redis';
+import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store, Stored } from '../../../src/ports.js';
@@ -11,11 +11,13 @@ import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
+import { type NodeRedisCluster, nodeRedisCluster } from '../../support/redis-clients.js';
 import { ignore, put, record } from '../../support/stored.js';
 
 describeOn(withoutRedis)('on one server', () => {
   let server: RedisServer;
-  let [nodeRedis, ioRedis] = [createClient(), undefined as unknown as Redis];
+  let nodeRedis = createClient();
+  let ioRedis: Redis;
   /** Calls through either client so far. */
   let calls = 0;
   const counted = <C extends object>(client: C): C =>
@@ -35,7 +37,7 @@ describeOn(withoutRedis)('on one server', () => {
     nodeRedis = createClient({ socket: { host: '127.0.0.1', port: server.port } });
     nodeRedis.on('error', ignore);
     await nodeRedis.connect();
-    ioRedis = new Redis(server.port, '127.0.0.1');
+    ioRedis = new Redis<'legacy'>(server.port, '127.0.0.1');
     ioRedis.on('error', ignore);
   });
   afterAll(async () => {
@@ -188,7 +190,7 @@ describeOn(withoutRedis)('on one server', () => {
   });
 
   test('the store works through an ioredis that has its own key prefix and automatic pipelines', async () => {
-    const client = new Redis({ port: server.port, host: '127.0.0.1', keyPrefix: 'app:', enableAutoPipelining: true });
+    const client = new Redis<'legacy'>({ port: server.port, host: '127.0.0.1', keyPrefix: 'app:', enableAutoPipelining: true });
     const store = redisStore(client, { prefix: 'inner' });
     await Promise.all(['a', 'b', 'c'].map((id) => put(store, record(id))));
     expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toHaveLength(3);
@@ -209,13 +211,14 @@ describeOn(withoutRedis)('on one server', () => {
 
 describeOn(withoutRedis)('on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
-  let [nodeRedis, ioRedis] = [undefined as unknown as ReturnType<typeof createCluster>, undefined as unknown as Cluster];
+  let nodeRedis: NodeRedisCluster;
+  let ioRedis: Cluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-    nodeRedis = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) });
+    nodeRedis = nodeRedisCluster(cluster.ports);
     nodeRedis.on('error', ignore);
     await nodeRedis.connect();
-    ioRedis = new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
+    ioRedis = new Cluster<'legacy'>(cluster.ports.map((port) => ({ host: '127.0.0.1', port })));
     ioRedis.on('error', ignore);
   });
   afterAll(async () => {
@@ -231,7 +234,8 @@ describeOn(withoutRedis)('on a cluster', () => {
     const store = redisStore(ioRedis, { prefix: 'shop-{eu}-keys' });
     await put(store, record('a'));
     expect(await ioRedis.get('shop-{eu}-keys:r:a')).toContain('"id":"a"');
-    for (const client of [nodeRedis, ioRedis]) expect(() => redisStore(client, { wait: { replicas: 1, timeoutMs: 10 } })).toThrow(/plain client/);
+    const clients: readonly RedisClient[] = [nodeRedis, ioRedis];
+    for (const client of clients) expect(() => redisStore(client, { wait: { replicas: 1, timeoutMs: 10 } })).toThrow(/plain client/);
   });
 
   test('the store works through node-redis 4, which sends `evalSha` to random nodes and finally passes on the error of one of them', async () => {

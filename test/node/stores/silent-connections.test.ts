@@ -132,8 +132,8 @@ describeOn(withoutRedis)('Redis', () => {
   });
 
   test('the store keeps the connection to a server that is slow but not silent', async () => {
-    const admin = new Redis(server.port, '127.0.0.1');
-    const client = new Redis(server.port, '127.0.0.1');
+    const admin = new Redis<'legacy'>(server.port, '127.0.0.1');
+    const client = new Redis<'legacy'>(server.port, '127.0.0.1');
     const store = redisStore(client, { prefix: 'slow', timeoutMs: 3 * TIMEOUT_MS });
     await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     const id = await client.client('ID');

@@ -75,7 +75,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 describeOn(withoutRedis)('Redis', () => {
   test('removes due records faster than new ones come', async () => {
     const server = await startRedis();
-    const client = new Redis(server.port, '127.0.0.1');
+    const client = new Redis<'legacy'>(server.port, '127.0.0.1');
     await keepsUp('Redis', `redis://127.0.0.1:${server.port}`, redisStore(client)).finally(() => {
       client.disconnect();
       return server.stop();

@@ -11,7 +11,7 @@ const [kind = '', at = '', name = '', count = '0'] = process.argv.slice(2);
 const stores: Readonly<Record<string, () => Store>> = {
   SQLite: () => sqliteStore({ path: at }),
   PostgreSQL: () => postgresStore(new pg.Pool({ connectionString: at, max: 4 })),
-  Redis: () => redisStore(new Redis(at)),
+  Redis: () => redisStore(new Redis<'legacy'>(at)),
 };
 const store = stores[kind]?.() as Store;
 let scans = 0;

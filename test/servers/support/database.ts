@@ -78,7 +78,7 @@ export async function open(server: Server, opened: Opened): Promise<Handler> {
   db.exec(server.tables);
   if (server.on === 'sqlite') return server.handle(db);
   const { Redis } = await import('ioredis');
-  return server.handle(db, new Redis(opened.redis ?? 0, '127.0.0.1'));
+  return server.handle(db, new Redis<'legacy'>(opened.redis ?? 0, '127.0.0.1'));
 }
 
 /** Runs `work` in a transaction on its own connection. */
