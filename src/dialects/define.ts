@@ -2,7 +2,7 @@
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
 import { isEmptyJson, mayHideEffect, TRANSIENT } from '../core/verdict.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
-import { checkDefinition } from './definition-check.js';
+import { checkDefinition, checkShape } from './definition-check.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
 import { matches, valuesAt } from './matching.js';
 import { onlyKnown } from './misspelled.js';
@@ -26,6 +26,7 @@ export interface DefinedDialect extends Dialect {
  * });
  */
 export function defineDialect(definition: DialectDefinition): DefinedDialect {
+  checkShape(definition);
   const { name, place, pattern = GENERIC.keyPattern, shape, windowMs = GENERIC.windowMs, marker, answers = [] } = definition;
   checkNames(definition);
   checkDefinition(definition, pattern);

@@ -14,9 +14,22 @@ const SAMPLE = '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d';
 /** The values of {@link AnswerRule.means}. */
 const MEANINGS = /^(in-progress|mismatch|done-elsewhere|refused|transient|burnt|open|fresh)$/;
 
+/** Throws a TypeError on a definition that has no name, or whose members have other types. */
+export function checkShape(definition: DialectDefinition): void {
+  const { name, marker, answers = [] } = checkObject('a dialect', definition);
+  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name) ?? typeOf(name)));
+  if (marker) checkObject(`dialect ${name}: marker`, marker);
+  if (!Array.isArray(answers)) throw new TypeError(wrong(`dialect ${name}: answers`, 'dialect-answers', typeOf(answers)));
+  for (const [index, rule] of answers.entries()) checkObject(`dialect ${name}: answers[${index}]`, rule);
+}
+
+function checkObject<Given>(what: string, given: Given): Given {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new TypeError(wrong(what, 'dialect-object', typeOf(given)));
+  return given;
+}
+
 /** Throws a TypeError or RangeError on a definition that can't be right. */
 export function checkDefinition({ name, place, shape, windowMs, marker, answers = [] }: DialectDefinition, pattern: RegExp): void {
-  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name) ?? typeOf(name)));
   const of = `dialect ${name}`;
   if (typeof (place as Partial<typeof place> | undefined)?.carrier !== 'string') throw new TypeError(wrong(`${of}: place`, 'dialect-place', typeOf(place)));
   if (!isPlace(place.carrier) || !carryOf(place.carrier, place.carry)) throw new TypeError(wrong(`${of}: ${JSON.stringify(place.carrier)}`, 'dialect-place'));

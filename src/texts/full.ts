@@ -126,6 +126,8 @@ export const MISTAKES = {
   'form-unread': 'could not be read; pass the FormData itself, not a Request made of it',
   'no-json': 'got a body whose content-type says JSON, but it cannot be parsed',
   'no-place': 'does not exist in this request, so the key cannot go there: body: needs a JSON object or a form, graphql: a mutation',
+  'dialect-object': 'must be an object',
+  'dialect-answers': 'must be an array of rules',
   'dialect-name': 'must be letters, digits and hyphens',
   'dialect-place': 'is not a known place for a key',
   'pattern-flags': 'must not have the flags g or y, with which it matches only every other time',

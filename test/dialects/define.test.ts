@@ -74,6 +74,20 @@ describe('a definition that no server could mean is refused at once', () => {
   });
 });
 
+if (!LEAN)
+  test.each<[unknown, string]>([
+    [null, 'a dialect must be an object, got null'],
+    [[], 'a dialect must be an object, got an array'],
+    ['bank', 'a dialect must be an object, got string'],
+    [{ place }, 'name of a dialect must be letters, digits and hyphens, got undefined'],
+    [{ place, name: Symbol('bank') }, 'name of a dialect must be letters, digits and hyphens, got symbol'],
+    [{ place, name: 'bank', marker: 'replayed' }, 'dialect bank: marker must be an object, got string'],
+    [{ place, name: 'bank', answers: { status: 409, means: 'in-progress' } }, 'dialect bank: answers must be an array of rules, got object'],
+    [{ place, name: 'bank', answers: [null] }, 'dialect bank: answers[0] must be an object, got null'],
+  ])('of another type than its own: %j', (definition, message) => {
+    expect(() => defineDialect(definition as never)).toThrow(message);
+  });
+
 if (LEAN)
   test('in production, an unknown meaning leaves the answer to its status', () => {
     const dialect = defineDialect({ name: 'mine', place, answers: [{ means: 'in-progres' as 'in-progress' }] });
