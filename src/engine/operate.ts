@@ -61,7 +61,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
       const claimed = new InFlightOperation(client, address.operationKey, deadline);
       const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
-      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before);
+      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before).catch((error) => claimed.land({ fail: () => error }));
       return answer;
     }
     // Release the lock that this call holds: the operation in flight needs it.

@@ -1,0 +1,42 @@
+/**
+ * Goal: what a hook throws may be anything, even a Proxy that was revoked, which throws at every look. The call ends all the same, the name is free again,
+ * and the lock, too. Method: each hook throws such a value at its first question, then two tabs press again.
+ */
+import { expect } from 'vitest';
+import type { OnceOptions } from '../../src/entries/index.js';
+import { answers } from '../support/server.js';
+import { ONE, type PayOptions, pay, rest, test } from '../support/world.js';
+
+function unreadable(): never {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  throw proxy;
+}
+
+/** A hook that throws at its first question, and then says `later`. */
+const throwing = <T>(later: T) => {
+  let asked = 0;
+  return (): T => (asked++ ? later : unreadable());
+};
+
+const NONE = (): PayOptions => ({});
+
+test.for<[string, () => OnceOptions, () => PayOptions]>([
+  ['fingerprint', () => ({ fingerprint: throwing(undefined) }), NONE],
+  ['key', () => ({}), () => ({ key: throwing('00000000-0000-4000-8000-000000000000') })],
+  ['headers', () => ({ headers: throwing({}) }), NONE],
+  ['dialect', () => ({ dialect: throwing('none' as const) }), NONE],
+])('%s', async ([, options, of], { world, tab }) => {
+  const once = tab.once(options());
+  const call = of();
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+  };
+  pay(once, { ...ONE, ...call }).then(end, end);
+  await rest();
+  expect(ended).toBe(true);
+  expect(world.locks.names).toEqual([]);
+  world.server.otherwise = answers(201);
+  expect((await world.end(tab, pay(once, call))).outcome).toMatchObject({ effect: 'done' });
+});
