@@ -144,7 +144,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
-  if (!(withoutPresent || retryAt || spent || record.lease || refusals)) return;
+  if (!(withoutPresent || retryAt || spent || record.lease || start.found?.lease || refusals)) return;
   const now = job.client.platform.clock.now();
   // Give the lease back. Until the last attempt of an earlier driver has ended, the lease that it left must keep the app from settling.
   // While a move's lease holds, `commit` stores nothing.

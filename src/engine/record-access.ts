@@ -78,16 +78,17 @@ export async function commit(
       (stored, storeNow) => {
         const record = readRecord(stored);
         if (record?.state !== 'pending' || record.key !== known.key) return { value: false };
+        const now = client.platform.clock.now();
+        const after = next(now, Math.max(now, storeNow));
         if (isStill(known, record)) {
-          const now = client.platform.clock.now();
-          const after = next(now, Math.max(now, storeNow));
           // Another driver has woken up and renewed its lease, while this one had none and was asking what became of the operation. The
           // lease of a move is different: nobody drives, only an attempt may be under way, so a proven effect may be stored.
           if (heldElsewhere(client, record, storeNow) && (record.lease?.owner !== MOVED || after?.state !== 'settled')) return { value: false };
           return { next: leased(after, record), value: true };
         }
-        // A log-out or a move has changed the record but left this driver's lease. The driver has stopped, so it releases the lease.
-        return { value: false, ...(holds(known, record) && { next: { ...record, lease: undefined } }) };
+        // A log-out has changed the record but left this driver's lease. The driver has stopped, so it gives the lease back, or leaves that of an
+        // earlier driver, whose last attempt may still be on its way.
+        return { value: false, ...(holds(known, record) && { next: { ...record, lease: after?.lease } }) };
       },
       durability,
     );

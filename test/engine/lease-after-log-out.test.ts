@@ -64,6 +64,49 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
   });
 });
 
+describe('a driver that has died with a request on the wire, and another one that goes on and ends', () => {
+  const LONG = { attempts: 1, attemptMs: 100 * SECOND } as const;
+  const late = (seconds: number) => delayed(seconds * SECOND, charged(answers(201)));
+  const isBusy = (world: World, once: Once) => expect(world.run(watched(settle(once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+
+  test('the first request keeps the app from settling as none, also after a log-out during the second attempt', async ({ world }) => {
+    const [one, two, three] = [1, 2, 3].map(() => open(world, { namespace: 'shop', limits: LONG })) as [
+      ReturnType<typeof open>,
+      ReturnType<typeof open>,
+      ReturnType<typeof open>,
+    ];
+    world.server.plays(late(80), delayed(10 * SECOND, lost()));
+    void pay(one.once);
+    await rest();
+    one.tab.kill();
+    await world.clock.advance(16 * SECOND);
+    const second = pay(two.once);
+    await rest();
+    await world.run(clear(three.once));
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+    await isBusy(world, three.once);
+    // Until the first one's attempt has ended, which is its lease and the time of an attempt.
+    await world.clock.advance(90 * SECOND);
+    await world.run(settle(three.once, NAME, 'none'));
+  });
+
+  test('also if the first one drove without the lock, which the second one holds', async ({ world }) => {
+    const page = () => world.open({ namespace: 'shop', limits: LONG });
+    const [frozen, one, two, three] = [page(), page(), page(), page()];
+    world.server.plays(lost(), late(95), delayed(10 * SECOND, lost()));
+    frozen.tab.at(6, () => frozen.tab.freeze());
+    void pay(frozen.once);
+    await rest();
+    void pay(one.once);
+    await world.clock.advance(61 * SECOND);
+    expect(world.server.arrivals).toHaveLength(2);
+    for (const { tab } of [frozen, one]) tab.kill();
+    await world.clock.advance(16 * SECOND);
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+    await isBusy(world, three.once);
+  });
+});
+
 test('the mark before the first attempt keeps the renewed end of the lease', async ({ world }) => {
   const [driver, other] = [open(world), open(world)];
   driver.tab.online = false;
