@@ -132,13 +132,13 @@ export class AttemptLoop implements Driver {
 
   /** Waits, and tells screens and logs. */
   async pause(ms: number, why: WaitReason): Promise<void> {
-    const { client, stop } = this.job;
+    const { client, settings, stop } = this.job;
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
     this.#waited = true;
     tellWait(client, this.job, this.record.key, this.#attempts, until, why, this.#last);
-    // Coming online cuts short only these two kinds of wait, never one that the server asked for.
-    await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
+    // Coming online cuts short only these two kinds of wait, never one that the server asked for. `ms` may be hours if the clock was set back.
+    await wait(clock, Math.min(ms, settings.limits.totalMs), [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
   /** Waits while the device is offline, so that an outage costs no attempts. Ends the call after `offlineWaitMs`, so that the user is told within seconds. */

@@ -3,7 +3,7 @@ import type { UnknownReason, UnsentReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { isStill } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
-import { isKeyTooOld } from '../core/retention.js';
+import { CLOCK_BACK_MS, isKeyTooOld } from '../core/retention.js';
 import { isSamePerson } from './address.js';
 import type { OperationRun } from './client.js';
 import type { Stopped } from './stopped.js';
@@ -16,7 +16,9 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolea
   if (isAbandoned(job)) return 'aborted';
   if (!isSamePerson(job)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  return used && isKeyTooOld(record, settings.limits, now, now + aheadMs) ? 'key-expired' : undefined;
+  if (used && isKeyTooOld(record, settings.limits, now, now + aheadMs)) return 'key-expired';
+  // If the clock was set back by hours, the call would otherwise go on for hours. Polling ends by the monotonic clock.
+  return !record.link && now < deadline - settings.limits.totalMs - CLOCK_BACK_MS ? 'no-answer' : undefined;
 }
 
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */

@@ -243,3 +243,35 @@ test.for([-4 * MINUTE, -10 * HOUR, 10 * HOUR])('set by %i ms while the work behi
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
   expect(ms).toBeLessThan(MINUTE);
 });
+
+describe('set back by an hour, where leases follow the clock of the store', () => {
+  const scene = (world: World) => world.open({}, { server: true, locks: false, claims: { ownClock: true } });
+  const TOTAL_MS = 2 * MINUTE;
+
+  test('a call that the server tells to wait ends in its time', async ({ world }) => {
+    const { tab, once } = scene(world);
+    world.server.otherwise = answers(409, undefined, { 'retry-after': '5' });
+    const call = pay(once);
+    await world.clock.advance(SECOND);
+    tab.skewMs = -HOUR;
+    const begun = world.clock.monotonic();
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.clock.monotonic() - begun).toBeLessThan(TOTAL_MS);
+  });
+
+  test.each([409, 503])('so does one that is told to wait for 50 minutes, by a %i', async (status) => {
+    const world = newWorld();
+    const { tab, once } = scene(world);
+    const begun = world.clock.monotonic();
+    world.server.plays(
+      during(
+        () => {
+          tab.skewMs = -HOUR;
+        },
+        answers(status, undefined, { 'retry-after': '3000' }),
+      ),
+    );
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect(world.clock.monotonic() - begun).toBeLessThanOrEqual(TOTAL_MS);
+  });
+});
