@@ -135,6 +135,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
+  seenAt?: number; // when another context drove the operation last, as far as this call has seen, ms since 1970
 }
 
 /** How one attempt is to be made. */

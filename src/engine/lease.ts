@@ -60,11 +60,13 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
     if (isAbandoned(job)) return;
+    const askedAt = clock.now();
     // `null`: the read failed. An absent record is `undefined`.
     const stored = await readStored(job).catch(() => null);
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
+    if (record) job.seenAt = askedAt;
     if (await freeFromDeadOwner(job)) return;
   }
 }

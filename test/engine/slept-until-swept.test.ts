@@ -1,0 +1,88 @@
+/**
+ * Goal: a call that has seen another context drive its operation, and then slept until that operation was settled and its record removed, begins no
+ * second one. Method: `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
+ */
+import { describe, expect } from 'vitest';
+import { clear, type Once } from '../../src/entries/index.js';
+import { answers, charged, delayed, unreachable } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { HOUR, MINUTE, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+
+const SHORT = { namespace: 'shop', keep: { forMs: 0 } } as const;
+const PATIENT = { ...SHORT, limits: { totalMs: HOUR } } as const;
+const CONTEXTS: [string, TabOptions][] = [
+  ['pages', {}],
+  ['processes', { server: true, locks: false }],
+];
+
+/** Two later pages, each of which sweeps once: the first one notes the record, the second one removes it. */
+async function swept(world: World, of: TabOptions): Promise<void> {
+  for (const name of ['later', 'last']) {
+    await world.clock.advance(5 * MINUTE);
+    const { tab, once } = world.open(SHORT, of);
+    await world.end(tab, pay(once, { operation: [name] }), answers(201));
+  }
+  expect(world.record()).toBeUndefined();
+}
+
+/** One context drives, a patient one waits for it and is frozen; then the first one ends. */
+async function frozen(
+  world: World,
+  of: TabOptions,
+  crossings = 0,
+): Promise<{ readonly driver: { tab: Tab; once: Once }; readonly waiter: Tab; readonly call: Promise<Response> }> {
+  const driver = world.open(SHORT, of);
+  const { tab: waiter, once } = world.open(PATIENT, of);
+  world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+  const first = pay(driver.once);
+  await rest();
+  if (crossings) waiter.at(crossings, () => waiter.freeze());
+  const call = pay(once);
+  await rest();
+  if (!crossings) waiter.freeze();
+  await world.end(driver.tab, first);
+  return { driver, waiter, call };
+}
+
+const NOT_SURE = { outcome: { effect: 'unknown', attempts: 0 } };
+
+describe.each(CONTEXTS)('in %s', (_, of) => {
+  test.for([0, 2, 4])(
+    'a call that is frozen in its wait (at crossing %i), and thaws after the record was swept, sends nothing',
+    async (crossings, { world }) => {
+      const { waiter, call } = await frozen(world, of, crossings);
+      await swept(world, of);
+      waiter.thaw();
+      expect(await world.end(waiter, call)).toMatchObject(NOT_SURE);
+      expect(world.server.arrivals).toHaveLength(3);
+    },
+  );
+
+  test('a call that thaws while the record is there is told that it is done', async ({ world }) => {
+    const { waiter, call } = await frozen(world, of);
+    await world.clock.advance(10 * MINUTE);
+    waiter.thaw();
+    expect(await world.end(waiter, call)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+});
+
+test('a log-out that removes the record while the call is frozen is the same', async ({ world }) => {
+  const { driver, waiter, call } = await frozen(world, {});
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(driver.once));
+  expect(world.record()).toBeUndefined();
+  waiter.thaw();
+  expect(await world.end(waiter, call)).toMatchObject(NOT_SURE);
+});
+
+test('a call that waited for minutes, awake, begins if the other one ends with nothing sent', async ({ world }) => {
+  const process = { server: true, locks: false } as const;
+  const driver = world.open(SHORT, process);
+  const { tab: waiter, once } = world.open(PATIENT, process);
+  world.server.plays(delayed(2 * MINUTE, unreachable()), answers(201));
+  const first = pay(driver.once, { limits: { ...ONE.limits, attemptMs: 3 * MINUTE, totalMs: 5 * MINUTE } });
+  await rest();
+  const second = pay(once);
+  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
+  expect((await world.end(waiter, second)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+});
