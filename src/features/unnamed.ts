@@ -8,7 +8,7 @@ import { needsKey } from '../core/methods.js';
 import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { pastWindow } from '../core/retention.js';
+import { MOVED, pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
@@ -208,7 +208,8 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const inWindow = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
   // A damaged operation can't be adopted, but it may have taken effect. So send nothing until the server has forgotten its key.
   if (inWindow.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
-  const undriven = inWindow.filter((record) => !heldElsewhere(client, record, storeNow));
+  // Nobody drives a record that was moved: its lease only keeps the app from settling while the guest's attempt may be on its way.
+  const undriven = inWindow.filter((record) => record.lease?.owner === MOVED || !heldElsewhere(client, record, storeNow));
   for (const record of undriven.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = addressFor(record);
