@@ -3,7 +3,7 @@ import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { CLOCK_BACK_MS, leaseOfMove } from '../core/retention.js';
+import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
@@ -125,6 +125,9 @@ function givesWay(stored: unknown, incoming: OnceRecord, again = false): boolean
   return target !== undefined && ((again && target.state === 'settled') || weightOf(target) < weightOf(incoming));
 }
 
+/** The end of a key window that is over, ms since 1970. Not 0, which may count as absent. */
+const LONG_AGO = 1;
+
 /** Whether nothing of the operation was sent. */
 const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
 
@@ -185,12 +188,10 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   /** `replaced`: the user's own record of that name. What was done before stays known, as if the user had pressed this one. */
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
-    // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
-    // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`). Nor does the
-    // link of a 202 count there: behind it may be the work of another operation. A refused operation keeps its key in use: where that key is
-    // unknown, it is as good as a new one.
-    const scoped =
-      before.state === 'pending' && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
+    // If a key counts for one account only, the server does not know it for the new account: end the key window, so early that no clock which
+    // is set back opens it again, this device's or the store's. Nor does the link of a 202 count there: behind it may be the work of another
+    // operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one.
+    const scoped = before.state === 'pending' && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: LONG_AGO, link: undefined } : {};
     const done = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
     const ended = before.previous ?? done;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.

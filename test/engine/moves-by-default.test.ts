@@ -5,9 +5,9 @@
  */
 import { describe, expect } from 'vitest';
 import { clear, move, type Once, type OnceOptions, outcomeOf, pending, resumeOne, run, settle } from '../../src/entries/index.js';
-import { charged, lost } from '../support/server.js';
-import type { Tab } from '../support/tab.js';
-import { CART, MINUTE, NAME, ONE, pay, resumed, test, URL_, type World, watched } from '../support/world.js';
+import { charged, delayed, lost } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { CART, DAY, HOUR, MINUTE, NAME, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 interface Moved {
   readonly world: World;
@@ -69,6 +69,71 @@ describe('nothing is sent by', () => {
     expect(await world.end(tab, unnamed(ann))).toMatchObject({ outcome: { effect: 'unknown', attempts: 0 } });
     expect(world.server.arrivals).toHaveLength(1);
   });
+});
+
+describe('nothing is sent by an equal call without a name if the guest logged in while the attempt was on its way', () => {
+  const unnamed = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), once: ONE }));
+
+  test.for<[string, TabOptions]>([
+    ['with locks', {}],
+    ['without locks', { locks: false }],
+  ])('%s', async ([, of], { world }) => {
+    const tab = world.tab(of);
+    let who = 'guest';
+    const once = tab.once({ dialect: undefined, namespace: () => who });
+    world.server.plays(delayed(5 * SECOND, charged(lost())));
+    const first = unnamed(once);
+    await world.clock.advance(SECOND);
+    who = 'ann';
+    await world.run(move(once, 'guest'));
+    expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+    expect((await world.end(tab, unnamed(once))).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
+    await world.clock.advance(MINUTE);
+    expect(await world.end(tab, unnamed(once))).toMatchObject(EXPIRED);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test.for([
+  ["the device's clock", 0],
+  ["the store's clock alone", 10 * MINUTE],
+  ["the store's clock alone, by a week", 7 * DAY],
+] as const)('%s is set back after the move: nothing is sent', async ([, byMs], { world }) => {
+  const of = { server: true, locks: false, claims: { ownClock: true } };
+  const options = { ...ONE, dialect: undefined };
+  const { tab, once: guest } = world.open({ ...options, namespace: 'guest' }, of);
+  await world.end(tab, pay(guest), charged(lost()));
+  const ann = tab.once({ ...options, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  if (byMs) world.clock.jump(-byMs);
+  tab.skewMs = byMs || -HOUR;
+  expect(await world.end(tab, pay(ann))).toMatchObject(EXPIRED);
+  expect((await world.run(pending(ann)))[0]?.expiresAt).toBeLessThan(world.clock.now() + tab.skewMs);
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('a guest who logs in, logs out, pays again and logs in once more: both payments are kept, one after the other', async ({ world, tab }) => {
+  let who = 'guest';
+  const once = tab.once({ ...ONE, dialect: undefined, namespace: () => who });
+  const logsIn = async () => {
+    who = 'ann';
+    await world.run(move(once, 'guest'));
+  };
+  await world.end(tab, pay(once), charged(lost()));
+  await logsIn();
+  await world.run(clear(once));
+  who = 'guest';
+  await world.end(tab, pay(once), charged(lost()));
+  // The second one stays with the guest, and the client says so (`move-conflict`), until the first one is settled and `move` is called again.
+  const [first, second] = world.server.keys;
+  await logsIn();
+  for (const key of [first, second]) {
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { ...EXPIRED.outcome, key } });
+    await world.run(settle(once, NAME, 'none'));
+    await world.run(move(once, 'guest'));
+  }
+  expect(await world.run(pending(once))).toEqual([]);
+  expect(world.server.arrivals).toHaveLength(2);
 });
 
 test('the function of a run is not called again', async ({ world, tab }) => {
