@@ -16,14 +16,16 @@ export async function parseResult<T>(
 ): Promise<T> {
   const settled = (says: string, cause?: unknown): OnceError => new OnceError('ERR_ONCE_ALREADY_SETTLED', outcome, { cause, says: `it is done, but ${says}` });
   const late = (): OnceError => settled('options.result did not answer in time');
-  const parsing = (async () => validate(value))() as Promise<{ issues?: unknown; value?: unknown }>;
+  // What the schema throws is not looked at: it may be anything, such as a Proxy that was revoked, or the error of another operation.
+  const failed = (cause: unknown): Promise<never> => Promise.reject(settled('options.result failed', cause));
+  const parsing = (async () => validate(value))().catch(failed) as Promise<{ issues?: unknown; value?: unknown }>;
   const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Infinity, parsing, late).catch((error: unknown) => {
     if (signal?.aborted) {
       const reason = abortReason(signal);
       giveUp(call.client.registry, reason, outcome);
       throw reason;
     }
-    throw error instanceof CallerLeft ? late() : error instanceof OnceError ? error : settled('options.result failed', error);
+    throw error instanceof CallerLeft ? late() : error;
   });
   if (parsed.issues) throw settled('does not match options.result', parsed);
   return parsed.value as T;

@@ -3,9 +3,9 @@
  * and the lock, too. Method: each hook throws such a value at its first question, then two tabs press again.
  */
 import { expect } from 'vitest';
-import type { OnceOptions } from '../../src/entries/index.js';
-import { answers } from '../support/server.js';
-import { ONE, type PayOptions, pay, rest, test } from '../support/world.js';
+import { type OnceOptions, outcomeOf, run, type StandardSchema } from '../../src/entries/index.js';
+import { answers, lost } from '../support/server.js';
+import { NAME, ONE, type PayOptions, pay, rest, test, watched } from '../support/world.js';
 
 function unreadable(): never {
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -39,4 +39,16 @@ test.for<[string, () => OnceOptions, () => PayOptions]>([
   expect(world.locks.names).toEqual([]);
   world.server.otherwise = answers(201);
   expect((await world.end(tab, pay(once, call))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test.for<[string, (other: unknown) => unknown]>([
+  ['such a value', unreadable],
+  ['the error of another operation', (other) => Promise.reject(other)],
+])('a schema of `run` that throws %s: the effect is done all the same', async ([, validate], { world, tab }) => {
+  const once = tab.once();
+  const { error } = await world.end(tab, pay(once, { ...ONE, operation: ['another'] }), lost());
+  const result = { '~standard': { version: 1, vendor: 'test', validate: () => validate(error) } } as unknown as StandardSchema<number>;
+  const ended: unknown = await world.run(watched(run(once, NAME, () => 1, { result })).catch((reason: unknown) => reason));
+  expect(ended).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  expect(outcomeOf(ended)).toMatchObject({ operation: NAME, effect: 'done' });
 });
