@@ -2,8 +2,8 @@
  * Goal: what a hook throws may be anything, even a Proxy that was revoked, which throws at every look. The call ends all the same, the name is free again,
  * and the lock, too. Method: each hook throws such a value at its first question, then two tabs press again.
  */
-import { expect } from 'vitest';
-import { type OnceOptions, outcomeOf, run, type StandardSchema } from '../../src/entries/index.js';
+import { describe, expect } from 'vitest';
+import { type OnceOptions, outcomeOf, run, type StandardSchema, subscribe } from '../../src/entries/index.js';
 import { answers, lost } from '../support/server.js';
 import { NAME, ONE, type PayOptions, pay, rest, test, watched } from '../support/world.js';
 
@@ -51,4 +51,21 @@ test.for<[string, (other: unknown) => unknown]>([
   const ended: unknown = await world.run(watched(run(once, NAME, () => 1, { result })).catch((reason: unknown) => reason));
   expect(ended).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   expect(outcomeOf(ended)).toMatchObject({ operation: NAME, effect: 'done' });
+});
+
+describe('where even the report of an error throws, as with a `console.error` that does, the call ends as the server said', () => {
+  const throws = (): never => {
+    throw new Error('a hook throws');
+  };
+
+  test.for<[string, OnceOptions]>([
+    ['onOutcome', { onOutcome: throws }],
+    ['connectivity', { connectivity: { online: throws, subscribe: throws } }],
+    ['a listener', {}],
+  ])('%s', async ([, options], { world, tab }) => {
+    Object.assign(tab.platform, { report: throws });
+    const once = tab.once(options);
+    subscribe(once, throws);
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done' });
+  });
 });
