@@ -106,7 +106,11 @@ function storedView({ row, client, now }: DetailView): Tree {
       line('Begun', when(record.createdAt, now)),
       line('First sent', record.firstSentAt === undefined ? undefined : when(record.firstSentAt, now)),
       line('May have had its effect', record.state === 'pending' ? (record.ambiguous ? 'yes' : 'no') : undefined),
-      line('Server remembers the key', record.windowEndsAt === undefined ? undefined : `until ${new Date(record.windowEndsAt).toLocaleString()}`),
+      line(
+        'Server remembers the key',
+        // A time before the record was made means that the key was moved to another account, where it may not count.
+        (record.windowEndsAt ?? 0) < record.createdAt ? undefined : `until ${new Date(record.windowEndsAt as number).toLocaleString()}`,
+      ),
       line('Payloads under this key', payloads.length > 1 ? String(payloads.length) : undefined),
       line('Also kept', kept || 'nothing of the request or the answer'),
     ),

@@ -81,7 +81,9 @@ function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: numb
   const asks = parts.ask && settings.reconcile ? 'reconcile is asked' : 'somebody must find out and settle it: there is no reconcile';
   if (ends > now)
     return [...lines, `The server remembers the key until ${time(ends)} (in ${duration(ends - now)}). After that, nothing is sent again: ${asks}.`];
-  return [`The server may have forgotten the key ${duration(now - ends)} ago, so nothing is sent again: ${asks}.`];
+  // `move` ends the key window before the record was made.
+  const why = ends < record.createdAt ? 'may not know the key in this account' : `may have forgotten the key ${duration(now - ends)} ago`;
+  return [`The server ${why}, so nothing is sent again: ${asks}.`];
 }
 
 /** What will happen next, and when. */

@@ -12,12 +12,13 @@ import { clientOf } from '../../src/once.js';
 import { aRecord, NOW } from '../support/record.js';
 
 test.each([
-  ['without a link', undefined, false, /^The server may have forgotten the key/],
-  ['with the link of a 202', 'https://shop.example/jobs/1', true, /goes on with the same key\.$/],
-] as const)('an operation %s, past its key window', (_, link, sends, next) => {
+  ['without a link', undefined, NOW, false, /^The server may have forgotten the key/],
+  ['with the link of a 202', 'https://shop.example/jobs/1', NOW, true, /goes on with the same key\.$/],
+  ['that `move` has brought', undefined, 1, false, /^The server may not know the key in this account, so nothing is sent again/],
+] as const)('an operation %s, past its key window', (_, link, windowEndsAt, sends, next) => {
   const client: Client = clientOf(createOnce({ namespace: 'ann', use: [requests()] }), 'test');
   const request = { method: 'POST', url: 'https://shop.example/pay', headers: [], body: '{}' } as never;
-  const row = { id: 'id', key: 'k', status: 'unsettled', record: aRecord({ link, request, windowEndsAt: NOW }) } as unknown as Row;
+  const row = { id: 'id', key: 'k', status: 'unsettled', record: aRecord({ link, request, windowEndsAt }) } as unknown as Row;
   expect(Model.prototype.sends.call({ client } as Model, row)).toBe(sends);
   expect(nextOf(row, client, NOW + 1)[0]).toMatch(next);
 });
