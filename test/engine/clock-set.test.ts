@@ -275,3 +275,15 @@ describe('set back by an hour, where leases follow the clock of the store', () =
     expect(world.clock.monotonic() - begun).toBeLessThanOrEqual(TOTAL_MS);
   });
 });
+
+test('set back by an hour while a PUT without a name is on its way, which is then told to come again in 50 minutes: the call ends', async ({ world, tab }) => {
+  const sets = during(
+    () => {
+      tab.skewMs = -HOUR;
+    },
+    answers(503, undefined, { 'retry-after': '3000' }),
+  );
+  const begun = world.clock.monotonic();
+  expect(await world.end(tab, tab.once({ fetch: tab.fetch }).fetch(URL_, { method: 'PUT', body: 'x' }), sets)).toMatchObject({ status: 503 });
+  expect(world.clock.monotonic() - begun).toBeLessThan(2 * MINUTE);
+});
