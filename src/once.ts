@@ -69,15 +69,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
   checkNeeds(given, parts);
-  const found = parts.platform?.(bare) ?? bare;
-  const report = (error: unknown): void => {
-    try {
-      found.report(error);
-    } catch {
-      // The app may have replaced `console.error` by a function that throws, or what is reported may throw when it is printed.
-    }
-  };
-  const platform = { ...found, report };
+  const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? shared.store ?? defaultStore(platform);
   const connectivity = connectivityOf(platform, settings.connectivity);

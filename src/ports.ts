@@ -183,7 +183,7 @@ export interface Platform {
   readonly shares?: ((signal: AbortSignal) => void) | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;
-  /** Reports an error that a listener or hook of the app threw. */
+  /** Reports an error that a listener or hook of the app threw. Never throws. */
   report(error: unknown): void;
   /** True if one context makes calls for many users. */
   readonly server: boolean;

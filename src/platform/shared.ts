@@ -34,6 +34,15 @@ export const systemClock: DeviceClock = {
   },
 };
 
+/** Prints an error. The app may have replaced `console.error` by a function that throws, or the error may throw when it is printed. */
+export function printError(error: unknown): void {
+  try {
+    console.error(error);
+  } catch {
+    // Nobody can be told.
+  }
+}
+
 /** Web Crypto, which is missing on insecure origins. jsdom's own makes neither digests nor UUIDs, so under jsdom Node's is used. */
 const webCrypto = (): Crypto | undefined => (globalThis.crypto?.subtle ? globalThis.crypto : builtin<{ webcrypto: Crypto }>('node:crypto')?.webcrypto);
 

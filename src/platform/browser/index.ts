@@ -1,6 +1,6 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Locks, Platform } from '../../ports.js';
-import { resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
+import { printError, resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
 import { listening } from './listening.js';
 import { tabs } from './tabs.js';
 
@@ -51,7 +51,7 @@ export const browserPlatform = (): Platform => ({
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
   origin: globalThis.location?.origin.replace(/^null$/, globalThis.origin),
-  report: (error) => (globalThis.reportError ?? console.error)(error),
+  report: (error) => (globalThis.reportError ?? printError)(error),
   server: false,
   relay: 'ServiceWorkerGlobalScope' in globalThis,
 });

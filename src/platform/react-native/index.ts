@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
 import type { Connectivity, Locks, Platform, Randomness } from '../../ports.js';
 import { webLocks } from '../browser/index.js';
-import { isPage } from '../shared.js';
+import { isPage, printError } from '../shared.js';
 import { wakefulClock } from './clock.js';
 import { realmLocks } from './locks.js';
 import { isSameUrl, resolveText } from './url.js';
@@ -49,6 +49,6 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
     mayResend: () => true,
   }),
   resolve: resolveText,
-  report: (error) => console.error(error),
+  report: printError,
   server: false,
 });
