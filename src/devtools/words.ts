@@ -82,7 +82,7 @@ function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: numb
   if (ends > now)
     return [...lines, `The server remembers the key until ${time(ends)} (in ${duration(ends - now)}). After that, nothing is sent again: ${asks}.`];
   // `move` ends the key window before the record was made.
-  const why = ends < record.createdAt ? 'may not know the key in this account' : `may have forgotten the key ${duration(now - ends)} ago`;
+  const why = ends < (record?.createdAt ?? 0) ? 'may not know the key in this account' : `may have forgotten the key ${duration(now - ends)} ago`;
   return [`The server ${why}, so nothing is sent again: ${asks}.`];
 }
 

@@ -97,8 +97,6 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   if (place !== undefined) latest.set(place, turn);
   const { totalMs } = settings.limits;
   const deadline = clock.now() + totalMs;
-  // By the monotonic clock, too: somebody may set the wall clock back by hours meanwhile. That clock alone may stand still while the device sleeps.
-  const ends = clock.monotonic() + totalMs;
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
   // If this is not an AbortSignal, fetch refuses it.
@@ -108,7 +106,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
     const askedMs = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
     const ms = askedMs === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, askedMs);
-    if (clock.now() + ms >= deadline || clock.monotonic() + ms >= ends || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
+    // `ms` alone counts, too: somebody may have set the clock back by hours, which moves the deadline.
+    if (ms >= totalMs || clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
