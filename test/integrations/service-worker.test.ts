@@ -69,7 +69,35 @@ describe('the outbox resumes', () => {
     await rest();
     expect(sent()).toEqual([]);
     world.server.plays(replays());
+    state = type === 'activate' ? 'activating' : 'activated';
     await fire(type, { tag: 'oncefetch' });
+    await rest();
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('not at online in a new version that waits until the old one is done: the old version goes on', async () => {
+    const { world, once, sent } = await scene();
+    state = 'installed';
+    outbox(once, ANN);
+    await fire('online');
+    await rest();
+    expect(sent()).toEqual([]);
+    world.server.plays(replays());
+    state = 'activated';
+    await fire('online');
+    await rest();
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('at online in a browser that does not tell a worker its own state', async () => {
+    const { world, once, sent } = await scene();
+    vi.stubGlobal('serviceWorker', undefined);
+    vi.stubGlobal('registration', { active: {}, installing: null, waiting: {} });
+    outbox(once, ANN);
+    await rest();
+    expect(sent()).toEqual([]);
+    world.server.plays(replays());
+    await fire('online');
     await rest();
     expect(sent()).toHaveLength(1);
   });
