@@ -107,7 +107,9 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     case 'unsent':
       return [`It did not take effect, and will not: ${UNSENT[outcome.reason]}, so nothing was sent.`, 'Call again when you like.'];
     case 'unknown': {
-      const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : UNKNOWN[outcome.reason];
+      const { reason } = outcome;
+      // A record that a newer version has ended may have a reason that this version does not know.
+      const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : (UNKNOWN[reason] ?? [reason]);
       const { retryAt } = outcome;
       return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} Wait until ${time(retryAt)} before that.`];
     }
