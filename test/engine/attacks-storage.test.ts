@@ -354,6 +354,19 @@ describe('A28: versions', () => {
   });
 
   test.for([
+    ['never', 1],
+    ['if-changed', 2],
+  ] as const)('A28: what is done with a fingerprint of an unknown scheme, and is called with repeat %s: %i effects', async ([repeat, effects], { world }) => {
+    const { tab, once } = world.open({ repeat });
+    await world.end(tab, pay(once), charged(answers(201)));
+    world.damage((record) => seal({ ...record, scheme: 'blake7', payloads: ['b7:1'] }));
+    if (effects > 1) world.server.plays(charged(answers(201)));
+    const next = tab.reload();
+    expect((await world.end(next, pay(next.once({ repeat })))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.charged.size).toBe(effects);
+  });
+
+  test.for([
     ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
     ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
     ['without a state', (record: object) => ({ ...record, state: undefined })],
