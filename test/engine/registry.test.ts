@@ -1,6 +1,8 @@
 /** Goal: what copies of the package share stays shared and bounded, and a newer copy works with what an older copy made. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { keepRecent, registry } from '../../src/engine/registry.js';
+import { createOnce } from '../../src/entries/index.js';
+import { memoryStore } from '../../src/stores/memory.js';
 
 const KEY = Symbol.for('oncefetch');
 const realm = globalThis as { [KEY]?: object };
@@ -55,4 +57,39 @@ describe('the registry', () => {
       'screens',
     ]);
   });
+});
+
+/** The names of all members, also of those that the class has. */
+const membersOf = (value: object | undefined): string[] => {
+  const names = new Set<string>();
+  for (let at = value; at && at !== Object.prototype; at = Object.getPrototypeOf(at)) for (const name of Object.getOwnPropertyNames(at)) names.add(name);
+  return [...names].filter((name) => name !== 'constructor').sort();
+};
+
+/** What other versions of the package, on the same page, find in the tables and call. */
+const SHARED = {
+  flight: ['deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'owner', 'stop'],
+  stop: ['aborted', 'abort', 'readers', 'addEventListener', 'removeEventListener'],
+  life: ['listeners', 'state'],
+  payload: ['endpoint', 'keyed', 'origin', 'prepared', 'send', 'withBytesOf'],
+  answer: ['copy', 'lasting', 'ok', 'response', 'value'],
+};
+
+test('what the tables hold keeps the members that copies of other versions use: where one goes or gets another type, the registry needs another name', async () => {
+  delete realm[KEY];
+  const seen: Record<string, string[]> = {};
+  const fetch = async (): Promise<Response> => {
+    const { flights, lives, payloads } = registry();
+    const [flight] = flights.values();
+    seen['flight'] = membersOf(flight);
+    seen['stop'] = membersOf(flight?.stop);
+    seen['life'] = membersOf([...lives.values()][0]);
+    seen['payload'] = membersOf([...([...payloads.values()][0] ?? new Map()).values()][0]);
+    return new Response('{}', { status: 201 });
+  };
+  await createOnce({ fetch, store: memoryStore() }).fetch('https://shop.example/api', { method: 'POST', body: '{}', once: ['pay', 1] });
+  const { answers, outcomes } = registry();
+  seen['answer'] = membersOf([...answers.values()][0]?.[0]);
+  expect(outcomes).toBeInstanceOf(WeakMap);
+  for (const [what, members] of Object.entries(SHARED)) expect(seen[what], what).toEqual(expect.arrayContaining(members));
 });
