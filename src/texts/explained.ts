@@ -80,7 +80,7 @@ const REPLAYED: Readonly<Record<Extract<Outcome, { type: 'replayed' }>['from'], 
 /** Explains an outcome, which must be a valid one: `explain` checks what the app gives. */
 export function explained(outcome: Outcome): Explanation {
   const [summary, next] = ended(outcome);
-  return { summary, steps: [...stepsOf(outcome)], next, guide: `docs/outcomes.md#${GUIDES[outcome.type]}` };
+  return { summary, steps: [...stepsOf(outcome)], next, guide: `docs/outcomes.md#${GUIDES[outcome.type] ?? GUIDES.fresh}` };
 }
 
 /** The sections of docs/outcomes.md, by the type of an outcome. */
@@ -112,6 +112,11 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
       const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : (UNKNOWN[reason] ?? [reason]);
       const { retryAt } = outcome;
       return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} Wait until ${time(retryAt)} before that.`];
+    }
+    default: {
+      // A newer version has ended the record in a way that this version does not know.
+      const { type, effect } = outcome as Outcome;
+      return [`It ended as ${type}: its effect is ${effect}.`, 'Load the page or start the program again, with the newer version.'];
     }
   }
 }

@@ -326,23 +326,26 @@ describe('A28: versions', () => {
     expect(world.record()).toMatchObject({ v: 7, invention: { of: 'version 7' } });
   });
 
-  test('A28: a newer version ends an operation for a reason that this version does not know: a call that waits for it ends, and says that reason', async ({
-    world,
-  }) => {
-    const [driver, waiter] = [world.open(), world.open()];
-    const lapsed = { type: 'unknown', effect: 'unknown', reason: 'lapsed' };
-    let waiting: ReturnType<typeof pay> | undefined;
-    const endsMeanwhile = async () => {
-      waiting = pay(waiter.once);
-      await rest();
-      world.damage((record) => seal({ ...record, state: 'retired', ending: lapsed } as never));
-    };
-    world.server.plays(during(endsMeanwhile, charged(lost())));
-    await world.end(driver.tab, pay(driver.once, ONE));
-    const { error, outcome } = await world.end(waiter.tab, waiting as NonNullable<typeof waiting>);
-    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'lapsed' });
-    expect(String(error)).toContain(LEAN ? 'ERR_ONCE_ALREADY_SETTLED' : 'It may have taken effect: lapsed.');
-  });
+  test.for([
+    [{ type: 'unknown', effect: 'unknown', reason: 'lapsed' }, 'It may have taken effect: lapsed.'],
+    [{ type: 'withdrawn', effect: 'none' }, 'It ended as withdrawn: its effect is none.'],
+  ] as const)(
+    'A28: a newer version ends an operation as %o, which this version does not know: a call that waits for it ends, and says that',
+    async ([ending, text], { world }) => {
+      const [driver, waiter] = [world.open(), world.open()];
+      let waiting: ReturnType<typeof pay> | undefined;
+      const endsMeanwhile = async () => {
+        waiting = pay(waiter.once);
+        await rest();
+        world.damage((record) => seal({ ...record, state: 'retired', ending } as never));
+      };
+      world.server.plays(during(endsMeanwhile, charged(lost())));
+      await world.end(driver.tab, pay(driver.once, ONE));
+      const { error, outcome } = await world.end(waiter.tab, waiting as NonNullable<typeof waiting>);
+      expect(outcome).toMatchObject(ending);
+      expect(String(error)).toContain(LEAN ? 'ERR_ONCE_ALREADY_SETTLED' : text);
+    },
+  );
 
   test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
