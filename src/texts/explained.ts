@@ -116,7 +116,7 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     default: {
       // A newer version has ended the record in a way that this version does not know.
       const { type, effect } = outcome as Outcome;
-      return [`It ended as ${type}: its effect is ${effect}.`, 'Load the page or start the program again, with the newer version.'];
+      return [`It ended as ${type}: its effect is ${effect}.`, 'Use the newer version.'];
     }
   }
 }

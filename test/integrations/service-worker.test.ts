@@ -143,6 +143,20 @@ describe('the outbox resumes', () => {
     expect(sent()).toHaveLength(1);
   });
 
+  test('for two ids of one user, if a worker has an outbox for each: one effect for each operation, under its own key', async () => {
+    const { world, once, sent } = await scene();
+    const page = world.open({ namespace: 'ann-uuid', limits: { attempts: 1 } });
+    await world.end(page.tab, pay(page.once, { operation: ['pay', 2], background: { untilMs: world.clock.now() + 10 * MINUTE } }), charged(lost()));
+    page.tab.kill();
+    world.server.plays(replays(), replays());
+    outbox(once, ANN);
+    outbox(world.open({}, { name: 'worker' }).once, { namespace: async () => 'ann-uuid' });
+    await rest();
+    expect(new Set(sent().map(({ key }) => key)).size).toBe(2);
+    expect(sent()).toHaveLength(2);
+    expect(world.server.charged.size).toBe(2);
+  });
+
   test('in one run at a time; calls during a run share the next one', async () => {
     const { world, once } = await scene();
     let asked = 0;

@@ -59,8 +59,8 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
   // No `waitUntil` here: the browser holds requests of pages until the worker is active, and the worker may wait for a page that is paying.
   own.addEventListener('activate', () => void quietly());
-  // As at its start, a waiting version leaves this to the active one. Where the browser does not tell a worker its own state, this may be the active one.
-  own.addEventListener('online', () => (!own.serviceWorker || isActive(own, registration)) && void quietly());
+  // A version that is not active yet leaves this to the active one. If the browser does not tell, this may be the active one.
+  own.addEventListener('online', () => own.serviceWorker?.state.startsWith('inst') || void quietly());
   own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
   // A new version of the worker that is not active yet leaves this to the active one.
   if (isActive(own, registration)) void quietly();
