@@ -39,6 +39,7 @@ test('an honest server: a table, the verdict, the dialect, status 0', async () =
   expect(out).toContain('One effect under every fault that was played; but another payload under the same key');
   expect(out).toContain(`It made ${shop.ledger.effects.length} effects.`);
   expect(out).toContain('answersMismatch: false');
+  expect(out).toContain('What to do about ignores-payload, cors-refuses: docs/probe.md#what-to-do-about-each-finding\n');
   expect(new Set(shop.requests.map(({ body }) => body)).size).toBeGreaterThan(5);
 });
 

@@ -9,6 +9,7 @@ import { openProbe } from '../../src/probe/probe.js';
 import { rowOf } from '../../src/probe/row.js';
 import type { ProbeRowName } from '../../src/probe/rows.js';
 import { verdictOf } from '../../src/probe/verdict.js';
+import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { type Answer, answer } from '../servers/support/http.js';
 import { TIMES } from './support/probed.js';
 import { MISMATCH, type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
@@ -117,6 +118,12 @@ test('a server that takes the keys of another origin for new keys makes a second
 test('for the honest server, every finding is fine', async () => {
   const fine = Object.entries(EARNED).filter(([, { parts, row }]) => !parts && row !== 'killed' && row !== 'preflight');
   expect(fine.map(([finding]) => FINDINGS[finding as ProbeFinding].severity)).toEqual(fine.map(() => 'fine'));
+});
+
+test('docs/probe.md says what to do about each finding that is not as it should be', () => {
+  const listed = tableUnder(readPage('docs/probe.md'), '## What to do about each finding').flatMap(([cell = '']) => cell.match(/[a-z-]+/g));
+  const amiss = Object.entries(FINDINGS).filter(([, { severity }]) => severity !== 'fine' && severity !== 'not-tried');
+  expect(listed.toSorted()).toEqual(amiss.map(([finding]) => finding).toSorted());
 });
 
 test('the verdict names every row with the worst finding, and claims no effect of a row that had none', () => {

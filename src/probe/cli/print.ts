@@ -32,6 +32,12 @@ function dialectText({ name, code }: FittingDialect): string {
   return `Dialect (${name}):\n\n  createOnce({ dialect: ${code.replaceAll('\n', '\n  ')} })`;
 }
 
+/** The findings that need something done, and the page that says what. */
+function whatToDo(rows: readonly ProbeRow[]): string[] {
+  const found = new Set(rows.filter(({ severity }) => severity !== 'fine' && severity !== 'not-tried').map(({ finding }) => finding));
+  return found.size > 0 ? ['', `What to do about ${[...found].join(', ')}: docs/probe.md#what-to-do-about-each-finding`] : [];
+}
+
 export function textOf({ rows, dialect, effects, resumeAfter }: Result): string {
   const uncounted = 'Effects were not counted: by answers alone, a second effect that is answered like a replay is not seen.';
   return [
@@ -43,6 +49,7 @@ export function textOf({ rows, dialect, effects, resumeAfter }: Result): string 
       ? ['Does the payload name the operation, as an order number does? Then write {{operation}} in its place.']
       : []),
     ...(dialect ? ['', dialectText(dialect)] : []),
+    ...whatToDo(rows),
     ...(resumeAfter ? ['', `To be resumed after ${resumeAfter.toISOString()}: the same command, with --resume.`] : []),
   ].join('\n');
 }
