@@ -1,4 +1,5 @@
 /** An idempotent server for tests, for MSW or in place of `fetch`. It loses, delays and refuses requests on demand, and counts real effects. */
+import { typeOf } from '../core/name.js';
 import type { Clock } from '../ports.js';
 import type { Faults } from './faults.js';
 import { ModelNetwork, type SentCopy } from './model-network.js';
@@ -61,7 +62,7 @@ export interface IdempotentServer {
 /**
  * An idempotent server for tests, which counts effects, so that a test can prove that one click is one charge.
  *
- * @throws TypeError on a misspelled option
+ * @throws TypeError on a misspelled option, or on options that are no object
  * @example
  * ```ts
  * const server = idempotentServer({ url: '/api/payments' });
@@ -77,6 +78,7 @@ export interface IdempotentServer {
  * ```
  */
 export function idempotentServer<Body = unknown>(options: IdempotentServerOptions<Body>): IdempotentServer {
+  if (typeOf(options) !== 'object') throw new TypeError(`idempotentServer: its options must be an object, got ${typeOf(options)}`);
   // A misspelled option would make a different server, and a test against it might pass without a meaning.
   for (const name of Object.keys(options)) if (!KNOWN.includes(name)) throw new TypeError(`idempotentServer: there is no option ${name}`);
   const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;

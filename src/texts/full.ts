@@ -58,7 +58,7 @@ export const DIAGNOSTICS = {
     'a server on another origin asks to wait, and the page cannot read its Retry-After: the server must list it in Access-Control-Expose-Headers',
   'replay-hidden': 'an answer of another origin may be a replay, and the page cannot read its marker: the server must list it in Access-Control-Expose-Headers',
   'preflight-suspected':
-    'no attempt was answered, although the device is online: perhaps the server does not list the key header in Access-Control-Allow-Headers',
+    "no attempt was answered, although the device is online: perhaps the server does not list the key header in Access-Control-Allow-Headers, or the page's Content-Security-Policy does not list the server in connect-src",
   'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
   'reconcile-unproven':
     "what reconcile returned proves nothing, so the operation stays unknown: it must return 'done', 'none', 'unknown', or a 2xx Response whose body has not been read",

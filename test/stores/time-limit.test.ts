@@ -47,6 +47,14 @@ test.each<[string, () => unknown]>([
   expect(open).toThrow(new TypeError(`once: there is no option ${option}`));
 });
 
+test.each([
+  ['./oncefetch.db', 'string'],
+  [undefined, 'undefined'],
+  [null, 'null'],
+])('sqliteStore takes an object, and names what it got instead: %s', (given, got) => {
+  expect(() => sqliteStore(given as never)).toThrow(new TypeError(`once: the options of sqliteStore must be an object, got ${got}`));
+});
+
 test('the longest time limit of a store is that of the engine', () => {
   expect(STORE_TIMEOUT_MS).toBe(STORE_MS_MAX);
 });

@@ -198,6 +198,15 @@ test('a binary answer arrives unchanged, and so does its replay', async () => {
 });
 
 test.each([
+  ['/api/payments', 'string'],
+  [undefined, 'undefined'],
+  [null, 'null'],
+])('takes an object, and names what it got instead: %s', (given, got) => {
+  network = undefined;
+  expect(() => idempotentServer(given as never)).toThrow(new TypeError(`idempotentServer: its options must be an object, got ${got}`));
+});
+
+test.each([
   ['requireKeys, with which a request without a key would pass', { requireKeys: true }],
   ['refuses, with which nothing would be refused', { refuses: () => new Response(null, { status: 402 }) }],
 ])('a misspelled option is named: %s', (said, options) => {

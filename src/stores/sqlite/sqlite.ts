@@ -47,8 +47,8 @@ const BUSY_MS_MAX = 5000;
  * const once = createOnce({ store: sqliteStore({ path: './oncefetch.db' }) });
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
+  onlyOptions('sqliteStore', options, ['path', 'Database', 'database', 'busyTimeoutMs']);
   const { path, database } = options;
-  onlyOptions('sqliteStore', Object(options), ['path', 'Database', 'database', 'busyTimeoutMs']);
   const busyTimeoutMs = timeLimit('busyTimeoutMs', options.busyTimeoutMs ?? BUSY_MS_MAX);
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
