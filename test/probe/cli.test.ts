@@ -73,7 +73,7 @@ test('without a count, answers that differ are taken for two effects', async () 
 });
 
 test.each([
-  ['is refused', () => answer(401), 0, 'is the request right'],
+  ['is refused', () => answer(401), 0, 'is the request right (look at what came back)'],
   ['gets no answer', honest, 1, 'does the server run'],
 ] as const)('a first request that %s: no dialect is named, and the output says what to look at', async (_, lie, lose, says) => {
   await using shop = await startLiar(lie, lose);

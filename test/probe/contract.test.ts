@@ -55,7 +55,7 @@ test('a server that can only refuse second copies passes with replays: false', a
 test('a count that never changes lets no test pass', async () => {
   const { failures } = await failuresOf((asked, ledger) => ledger.honest(asked), { count: () => 7 });
   expect(failures.length).toBeGreaterThan(5);
-  expect(failures[0]).toContain('Nothing was counted');
+  expect(failures[0]).toContain('No effect was seen');
 });
 
 test.each([Number.NaN, undefined, '3', 3n])('a count that gives %s, which is no number, lets no test pass', async (count) => {
