@@ -68,7 +68,10 @@ export const FINDINGS: Readonly<Record<ProbeFinding, ReturnType<typeof finding>>
   'early-success': finding('wrong', 'Copies got a success before the work was done: if the work had failed, that would have been false.'),
   doubles: finding('double', 'One key had more than one effect.'),
   'may-double': finding('wrong', 'Two different answers to one key: probably two effects. Only --count can tell.'),
-  'no-effect': finding('wrong', 'No effect was seen, so nothing can be judged: is the request right (look at what came back), and does the count, if any, see its effect?'),
+  'no-effect': finding(
+    'wrong',
+    'No effect was seen, so nothing can be judged: is the request right (look at what came back), and does the count, if any, see its effect?',
+  ),
   'fault-with-effect': finding('wrong', 'It answers 5xx, and the effect is there.'),
   'refused-with-effect': finding('wrong', 'It refuses the request, and the effect is there.'),
   'marked-first': finding('wrong', 'The first answer to a new key is marked as a replay: it is the answer to something else.'),

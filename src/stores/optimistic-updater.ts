@@ -102,7 +102,10 @@ export class OptimisticUpdater {
       const over = (): void =>
         reject(
           refused?.blocked ??
-            new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms: is its server there, its client connected, and a connection of its pool free?`),
+            new StoreFault(
+              'timeout',
+              `the store did not answer within ${this.#timeoutMs} ms: is its server there, its client connected, and a connection of its pool free?`,
+            ),
         );
       // After a process was suspended, its timers fire before it reads an answer that came meanwhile: give that a moment.
       const look = (): void => {
