@@ -9,7 +9,7 @@ import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { batched, type Query, type Row, seenOf } from './batch.js';
-import { type PostgresClient, postgresFault } from './fault.js';
+import { type PostgresClient, postgresFault, stateOf } from './fault.js';
 import { queryOf } from './query.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
@@ -48,6 +48,8 @@ export interface PostgresStore extends Store {
 
 const TIMEOUT_MS = 5000;
 const SWEEP_ROWS = 500;
+/** SQLSTATE for a column that is not there. A newer schema has renamed one, so that the statements of older versions fail. */
+const NO_COLUMN = '42703';
 
 /**
  * A store in PostgreSQL, shared by all machines that reach it. An update usually takes one statement with its own commit, so `client`
@@ -72,7 +74,11 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const check = schemaCheck(scope, name, query, sql);
   const rows: Query = async (text, ...values) => {
     await check();
-    return query(text, ...values);
+    return query(text, ...values).catch(async (error) => {
+      // A process of a newer version may have upgraded the table meanwhile.
+      if (stateOf(error) === NO_COLUMN) await check(true);
+      throw error;
+    });
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
   const guesses = new OptimisticUpdater(
@@ -130,11 +136,14 @@ async function send(rows: Query, sql: Statements, { id, expected, now, offMs, ne
   return { done: row?.done === '1', now: Number(row?.now), seen: seenOf(row) };
 }
 
-/** Checks the table's schema until it was right once. Each call asks for itself, because another call's connection may never answer. */
-function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): () => Promise<void> {
+/**
+ * Checks the table's schema until it was right once, and again if asked to (`anew`). Each call asks for itself, because another call's
+ * connection may never answer.
+ */
+function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): (anew?: boolean) => Promise<void> {
   let right = false;
-  return async () => {
-    if (right) return;
+  return async (anew) => {
+    if (right && !anew) return;
     const [row] = await query(version, name);
     if (row?.found == null) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
     const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);

@@ -1,7 +1,11 @@
 /** The SQL of the PostgreSQL store: its migration and its statements. */
 import { onlyOptions } from '../only-options.js';
 
-/** The schema version that this code reads and writes. It is in the table's comment. */
+/**
+ * The schema version that this code reads and writes. It is in the table's comment. Processes of older versions may be at work while a
+ * migration upgrades the table, and look at the comment only once. So a migration to a newer schema must also rename a column that all their
+ * statements name, such as `rev`: then these fail. It must not rename the table, because an older migration would make it again, empty.
+ */
 export const SCHEMA_VERSION = 1;
 /** PostgreSQL silently truncates names to 63 bytes, and an index's name is up to 6 bytes longer than the table's. */
 const NAME_BYTES_MAX = 57;
@@ -67,6 +71,11 @@ export function postgresMigration(options: PostgresTable = {}): string {
     CREATE INDEX ${quoted(`${table}_${of}`)} ON ${name} ${columns};
   END IF;`,
   );
+  const here = `n.nspname = ${schema === undefined ? 'current_schema()' : literal(schema)} AND t.relname = ${literal(table)}`;
+  // A table of a newer version is left as it is: it may do without one of the indexes. Its migration may be the one that this one waits for.
+  const newer = `EXISTS (SELECT FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
+    WHERE ${here}
+      AND substring(obj_description(t.oid, 'pg_class') FROM '^oncefetch schema ([0-9]+)')::numeric > ${SCHEMA_VERSION})`;
   // Looked up first, because IF NOT EXISTS wants the right to make a table before it looks, and, for an index, a lock on the table, behind
   // which all writers wait. Only the first schema of the search path counts, where a new table would be made.
   // `data` is text, not jsonb, which refuses U+0000 and lone surrogates, changes the order of members, and can't hold a damaged record.
@@ -74,9 +83,10 @@ export function postgresMigration(options: PostgresTable = {}): string {
   const block = `DECLARE
   patience text := current_setting('lock_timeout');
 BEGIN
-  IF (SELECT count(*) FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
+  IF ${newer}
+    OR (SELECT count(*) FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
     JOIN pg_index AS i ON i.indrelid = t.oid JOIN pg_class AS c ON c.oid = i.indexrelid
-    WHERE n.nspname = ${schema === undefined ? 'current_schema()' : literal(schema)} AND t.relname = ${literal(table)}
+    WHERE ${here}
       AND c.relname IN (${indexes.join(', ')}) AND obj_description(t.oid, 'pg_class') IS NOT NULL) = ${indexes.length} THEN
     RETURN;
   END IF;
@@ -84,6 +94,10 @@ BEGIN
     PERFORM set_config('lock_timeout', '${MIGRATION_MS_MAX}', true);
   END IF;
   PERFORM pg_advisory_xact_lock(${LOCK});
+  IF ${newer} THEN
+    PERFORM set_config('lock_timeout', patience, true);
+    RETURN;
+  END IF;
   PERFORM set_config('lock_timeout', '${LOCK_MS_MAX}', true);
   CREATE TABLE IF NOT EXISTS ${name} (
     id text COLLATE "C" PRIMARY KEY,

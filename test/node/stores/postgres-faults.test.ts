@@ -82,6 +82,49 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await admin.query(`SELECT count(*)::int AS n FROM ${table}`)).rows).toEqual([{ n: 0 }]);
   });
 
+  test.each([false, true])('calls reject with newer as well if the upgrade comes while a store of this version is in use; prepare: %o', async (prepare) => {
+    const { store, table } = await open({}, { prepare });
+    const records = ['a', 'b', 'c'].map((id) => record(id));
+    await Promise.all(records.map((one) => put(store, one)));
+    // A newer migration does both, so that it stops processes that have looked at the comment already.
+    await admin.query(`ALTER TABLE ${table} RENAME rev TO version; COMMENT ON TABLE ${table} IS 'oncefetch schema 2'`);
+    const updates = [
+      () => store.update('a', (current) => ({ next: { ...(current as Stored), state: 'settled' as const }, value: 0 })),
+      () => store.update('a', () => ({ next: null, value: 0 })),
+      () => Promise.all(['d', 'e', 'f'].map((id) => put(store, record(id)))),
+      () => Promise.all(records.map(({ id }) => store.update(id, () => ({ next: null, value: 0 })))),
+      () => store.scan({ ns: 'ns', state: 'pending', limit: 1 }),
+      () => store.sweep(),
+    ];
+    for (const call of [...updates, ...everyCall(store)])
+      await expect(call()).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/schema 2, this is 1/) });
+    const { rows } = await admin.query(`SELECT data FROM ${table} ORDER BY id`);
+    expect(rows.map(({ data }) => JSON.parse(data))).toEqual(records);
+  });
+
+  test('the migration makes nothing that a table of a newer version does without', async () => {
+    const { table } = await open();
+    await admin.query(`COMMENT ON TABLE ${table} IS 'oncefetch schema 2'; DROP INDEX ${table}_place`);
+    await admin.query(postgresMigration({ table }));
+    expect((await admin.query(`SELECT indexname FROM pg_indexes WHERE tablename = '${table}' ORDER BY indexname`)).rows).toEqual([
+      { indexname: `${table}_pkey` },
+      { indexname: `${table}_time` },
+    ]);
+  });
+
+  test('a migration that waits for that of a newer version leaves its table as it is, too', async () => {
+    const newer = await admin.connect();
+    await newer.query(`BEGIN; ${postgresMigration({ table: 'raced' })} COMMENT ON TABLE raced IS 'oncefetch schema 2'; DROP INDEX raced_place`);
+    const older = admin.query(postgresMigration({ table: 'raced' }));
+    await vi.waitFor(async () => expect((await newer.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).rows).toHaveLength(1));
+    await newer.query('COMMIT');
+    await older;
+    expect((await newer.query(`SELECT to_regclass('raced_place') AS place, to_regclass('raced_time')::text AS time`)).rows).toEqual([
+      { place: null, time: 'raced_time' },
+    ]);
+    newer.release();
+  });
+
   test('an update keeps the unknown fields of a record that a newer version wrote', async () => {
     const { store } = await open();
     const newer = record('n', { v: 99, novel: { deep: [1] } });
