@@ -237,12 +237,11 @@ export function seal<Kind extends Unsealed>(record: Kind): Kind & { readonly sum
   return made;
 }
 
-/** The record as read; `undefined` if it is absent or damaged. Members that a newer version added are kept. */
+/** The record as read, of whatever version from 1 on; `undefined` if it is absent or damaged. Members that a newer version added are kept. */
 export function readRecord(stored: unknown): OnceRecord | undefined {
   const r = stored as OnceRecord | undefined;
   try {
-    const sound =
-      r && r.v >= RECORD_VERSION && (sealed.has(r) || r.sum === checksum(r)) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
+    const sound = r && r.v >= 1 && (sealed.has(r) || r.sum === checksum(r)) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
     return sound && typeof r.key === 'string' && Array.isArray(r.payloads) ? r : undefined;
   } catch {
     return undefined;
