@@ -1,12 +1,68 @@
 /**
- * Goal: what docs/versioning.md says of two releases of an app whose `namespace` differs is true while pages of both are open. Method: the
- * page of the earlier release goes on pressing after the new one has continued or moved its payment.
+ * Goal: what a release of an app may change, and what makes another operation of an earlier one, is as docs/versioning.md says. Method: clients with
+ * different options on one store, one after the other; or the page of the earlier release goes on pressing after the new one has continued or moved its
+ * payment. The server counts requests and keys.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { move, type OnceOptions, pending } from '../../src/entries/index.js';
-import { answers, charged, lost, replays } from '../support/server.js';
+import { move, type OnceOptions, pending, run } from '../../src/entries/index.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
 import { NAME, ONE, pay, test, type World } from '../support/world.js';
+
+const ANN = { namespace: 'ann' } as const;
+const OTHER_PRINT = { fingerprint: () => 'v2' } as const;
+
+/** Presses in one release, whose process then ends, and in the next one. */
+async function pressedInBoth(world: World, before: OnceOptions, first: Entry, after: OnceOptions, ...second: Entry[]) {
+  const old = world.open({ ...ANN, ...before });
+  await world.end(old.tab, pay(old.once, ONE), first);
+  old.tab.kill();
+  const present = world.open({ ...ANN, ...after });
+  return world.end(present.tab, pay(present.once, ONE), ...second);
+}
+
+describe('a release with another `fingerprint`', () => {
+  test('what is open goes on under its key', async ({ world }) => {
+    expect(await pressedInBoth(world, {}, charged(lost()), OTHER_PRINT, replays())).toMatchObject({ outcome: { effect: 'done', type: 'replayed' } });
+    expect([...world.server.charged]).toEqual([world.server.keys[1]]);
+  });
+
+  test('what is done is not done again', async ({ world }) => {
+    expect(await pressedInBoth(world, {}, charged(answers(201)), OTHER_PRINT)).toMatchObject({ outcome: { effect: 'done', type: 'replayed' } });
+    expect(world.server.keys).toHaveLength(1);
+  });
+
+  test.for([
+    ['done', charged(answers(201)), []],
+    ['open, and turns out to be done', charged(lost()), [replays()]],
+  ] as const)('with if-changed, what is %s is done once more', async ([_, first, replayed], { world }) => {
+    const repeat = 'if-changed';
+    await pressedInBoth(world, { repeat }, first, { repeat, ...OTHER_PRINT }, ...replayed, charged(answers(201)));
+    expect(world.server.charged.size).toBe(2);
+  });
+});
+
+describe('a name that a release gives to another kind of call', () => {
+  const elsewhere = { outcome: { effect: 'unknown', reason: 'elsewhere' } };
+
+  test('run, after an open once.fetch: unknown, and the function does not run', async ({ world }) => {
+    await world.interrupted(charged(lost()));
+    const { once } = world.open();
+    let ran = 0;
+    await expect(world.run(run(once, NAME, () => ++ran))).rejects.toMatchObject(elsewhere);
+    expect(ran).toBe(0);
+  });
+
+  test('once.fetch, after an open run: unknown, and nothing is sent', async ({ world }) => {
+    const old = world.open();
+    const failing = () => Promise.reject(new Error('lost'));
+    await expect(world.run(run(old.once, NAME, failing, ONE))).rejects.toMatchObject({ outcome: { effect: 'unknown' } });
+    old.tab.kill();
+    const { once } = world.open();
+    await expect(world.run(pay(once, ONE))).rejects.toMatchObject(elsewhere);
+    expect(world.server.keys).toEqual([]);
+  });
+});
 
 const SHARED: OnceOptions = { dialect: { ...GENERIC, perAccount: false } };
 
