@@ -241,7 +241,7 @@ export function seal<Kind extends Unsealed>(record: Kind): Kind & { readonly sum
 export function readRecord(stored: unknown): OnceRecord | undefined {
   const r = stored as OnceRecord | undefined;
   try {
-    const sound = r && r.v >= 1 && (sealed.has(r) || r.sum === checksum(r)) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
+    const sound = r && r.v > 0 && (sealed.has(r) || r.sum === checksum(r)) && /^(pending|settled|retired)$/.test(r.state) && typeof r.forgetAt === 'number';
     return sound && typeof r.key === 'string' && Array.isArray(r.payloads) ? r : undefined;
   } catch {
     return undefined;
