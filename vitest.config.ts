@@ -51,12 +51,14 @@ const UNHURRIED = [
  * features behind it in every engine. They run only in the first browser that is installed.
  */
 const IN_ONE_ENGINE = [
-  // What the panel shows, and the faults that it injects. `together` tests it across frames and workers, `hands` its accessibility and security policies.
-  'test/browser/devtools/{faults,other-tabs,panel}.test.ts',
+  // What the panel shows, what axe says of it, and the faults that it injects. `together` tests it across frames and workers, `hands` its keys,
+  // its colours and security policies.
+  'test/browser/devtools/{axe,faults,other-tabs,panel}.test.ts',
   // How calls join by name across copies of the package, and traces. Other files test requests, tabs and locks.
   'test/browser/engine/{join,opentelemetry}.test.ts',
-  // Which key a form sends, and for which user. `once-form` tests what forms send, `changes` and `presses` what happens on the page meanwhile.
-  'test/browser/form/{define,field-names,keys,known}.test.ts',
+  // Which key a form sends, for which user, and in which words it says what is known. `once-form` tests what forms send, `changes` and `presses`
+  // what happens on the page meanwhile.
+  'test/browser/form/{define,field-names,keys,known,words}.test.ts',
   // Simulates the ways in which browsers refuse storage. Other files test the store contract, quotas and database versions on the real storage.
   'test/browser/stores/available.test.ts',
   // What React and other libraries do between a click and a call. `react` and `react-identity` test the store, tabs and clicks.

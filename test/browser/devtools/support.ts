@@ -81,3 +81,13 @@ export function watched(options: OnceOptions = {}, how?: Parameters<typeof devto
   const once = (options.fetch ? bare : createOnce)({ ...SOON, namespace: shop.namespace, ...options });
   return { shop, once, ...panelOf(once, how) };
 }
+
+/** Shows the panel as on a system with this colour scheme. */
+export function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
+  const rules = [...(root.adoptedStyleSheets[0]?.cssRules ?? [])].filter((rule) => rule instanceof CSSMediaRule);
+  const dark = rules.find(({ media }) => media.mediaText.includes('prefers-color-scheme')) as CSSMediaRule;
+  dark.media.mediaText = scheme === 'dark' ? 'all' : 'not all';
+}
+
+/** The background of the panel. */
+export const paper = (eyes: Eyes): string => getComputedStyle(eyes.all('.panel')[0] as Element).backgroundColor;

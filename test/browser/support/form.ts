@@ -114,3 +114,17 @@ export async function pressAndHold(page: OnPage): Promise<void> {
   page.press();
   await page.shop.arrived(1);
 }
+
+/** A shop with scripted answers, which logs bodies and keys. */
+export const answers = (...all: Response[]) => {
+  const bodies: (BodyInit | null | undefined)[] = [];
+  const keys: (string | null)[] = [];
+  const fetch = vi.fn(async (_: unknown, init?: RequestInit) => {
+    bodies.push(init?.body);
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    return (all.length > 1 ? all.shift() : all[0]?.clone()) as Response;
+  });
+  return { fetch: fetch as unknown as typeof globalThis.fetch, bodies, keys };
+};
+
+export const paid = (): Response => Response.json({ id: 1 }, { status: 201 });

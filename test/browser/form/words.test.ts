@@ -1,0 +1,126 @@
+/**
+ * Goal: once-form says what is known, in the words of the page, and reports markup that it cannot serve. Method: real forms and clicks. None of
+ * it depends on the engine.
+ */
+import { memoryStore } from 'oncefetch';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
+import { answers, host, lineOf, paid, reported, show, withForms } from '../support/form.js';
+import { Shop, test } from '../support/shop.js';
+
+withForms();
+
+const DONE = 'Done.';
+const UNSURE = /^Not sure yet/;
+
+describe('texts', () => {
+  test('of the element come before texts of the client, and these before the built-in texts', async () => {
+    const says = { done: 'of the client', sending: 'also of the client' };
+    const page = show({ options: { says }, element: 'operation="pay 1" says-done="of the element"' });
+    await page.shop.hold();
+    page.press();
+    await page.says('also of the client');
+    await page.shop.release();
+    await page.says('of the element');
+    expect(show({ options: { says } }).element.shadowRoot?.querySelectorAll('[role=status]')).toHaveLength(1);
+  });
+
+  test('say once that the server is still at work, however many attempts find it so', async () => {
+    const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
+    const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
+    const said: string[] = [];
+    new MutationObserver(() => said.push(page.status())).observe(lineOf(page.element) as Element, { childList: true });
+    page.press();
+    await page.says(DONE);
+    expect(said).toEqual(['Sending…', 'The server is still working on it…', DONE]);
+  });
+});
+
+describe('when the server may have forgotten the key', () => {
+  const lost = () => {
+    const fetch = vi.fn(() => Promise.reject(new TypeError('Failed to fetch')));
+    const client = { fetch: fetch as typeof globalThis.fetch, limits: { attempts: 1, attemptMs: 300, keyWindowMs: 3000 }, store: memoryStore() };
+    return { fetch, client };
+  };
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }));
+  afterEach(() => void vi.useRealTimers());
+  const later = () => vi.setSystemTime(Date.now() + 3200);
+  const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
+
+  test('a press sends nothing, and the text no longer promises "will be done once"', async () => {
+    const { fetch, client } = lost();
+    const shop = new Shop();
+    const page = show({ shop, client });
+    page.press();
+    await page.says(UNSURE);
+    later();
+    // Nothing has redrawn the text since.
+    expect(page.status()).not.toContain('will be done once');
+    page.press();
+    await page.says(EXPIRED);
+    expect([page.element.state, fetch.mock.calls.length]).toEqual(['unknown', 1]);
+    // The next page shows the same.
+    await show({ shop, once: page.once }).says(EXPIRED);
+  });
+
+  test('the text comes from the attribute, from the client, or from the text for "unknown" alone, in any language', async () => {
+    const cases = [
+      ['says-unknown="unsure" says-expired="too late"', {}, 'too late'],
+      ['', { unknown: 'unsure', expired: 'too late' }, 'too late'],
+      ['says-unknown="ungewiss"', {}, 'ungewiss'],
+    ] as const;
+    const pages = cases.map(([attributes, says]) => show({ client: lost().client, options: { says }, element: `operation="pay 1" ${attributes}` }));
+    for (const page of pages) page.press();
+    for (const page of pages) await page.says(/^un/);
+    later();
+    for (const page of pages) page.press();
+    for (const [n, [, , said]] of cases.entries()) await pages[n]?.says(said);
+  });
+});
+
+describe('bad markup is reported at once', () => {
+  test.each([
+    ['no operation', '', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got null'],
+    ['an empty operation', 'operation=" "', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got " "'],
+    [
+      'an operation whose template had no value',
+      'operation="pay "',
+      'method="post"',
+      'the attribute operation must name the operation, its parts separated by single spaces, got "pay "',
+    ],
+    ...['undefined', 'null', 'NaN', '[object Object]'].map((word) => [
+      `an operation whose template had ${word}`,
+      `operation="pay ${word}"`,
+      'method="post"',
+      `the attribute operation must name the operation, its parts separated by single spaces, got "pay ${word}"`,
+    ]),
+    ['a form with method get', 'operation="a"', '', 'method must be post, got ""'],
+    ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
+    ['another charset', 'operation="a"', 'method="post" accept-charset="latin1"', 'accept-charset must be utf-8: code sends nothing else, got "latin1"'],
+    ['a script as next page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
+  ])('%s', async (_, element, form, says) => {
+    const page = show({ element, form });
+    await expect.poll(() => reported).toEqual([`TypeError: once-form: ${says}`]);
+    page.press();
+    expect(page.byBrowser).toHaveLength(1);
+  });
+
+  test('a form in a page with another charset, unless the form has accept-charset="utf-8"', async () => {
+    const own = vi.spyOn(document, 'characterSet', 'get').mockReturnValue('windows-1252');
+    const left = show();
+    await expect.poll(() => reported).toEqual(['TypeError: once-form: accept-charset must be utf-8: code sends nothing else, got "windows-1252"']);
+    left.press();
+    const sent = show({ form: 'method="post" accept-charset="UTF-8"' });
+    sent.press();
+    await sent.says(DONE);
+    own.mockRestore();
+    expect([left.byBrowser.length, sent.byBrowser.length]).toEqual([1, 0]);
+  });
+
+  test('an element without a form', async () => {
+    const { element } = show();
+    const empty = document.createElement(element.localName);
+    empty.setAttribute('operation', 'a');
+    host.append(empty);
+    await expect.poll(() => reported).toEqual(['TypeError: once-form: the element must contain a form']);
+  });
+});
