@@ -1,6 +1,6 @@
 /**
- * Takes the pictures for `docs/images`, each for a desktop and a phone: the front page and the screens of the checkout,
- * used as a visitor would use them.
+ * Takes the pictures for `docs/images`: the front page, used as a visitor would use it, and the panel for developers. The package contains both,
+ * so they are small.
  *
  * node playground/screenshot.ts [--out docs/images]
  */
@@ -49,34 +49,7 @@ async function payBoth(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'oncefetch' }).getByText('and the customer knows').waitFor();
 }
 
-/** Goes through the screens of the checkout, and calls `shoot` at each one. */
-async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promise<void>): Promise<void> {
-  const status = page.getByRole('region', { name: 'Payment' }).getByRole('status');
-  const pay = page.getByRole('button', { name: /^Pay €/ });
-  const faults = page.getByLabel('What goes wrong');
-  await page.goto(`${shop.url}/checkout/`);
-  await page.getByLabel('Card').selectOption('4000000000000002');
-  await pay.click();
-  await status.getByText(/declined/).waitFor();
-  await shoot('declined');
-  await page.getByLabel('Card').selectOption('4242424242424242');
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults')),
-    faults.selectOption('lose-response'),
-  ]);
-  await pay.click();
-  await status.getByText(/still finding out/).waitFor();
-  await shoot('unsure');
-  await faults.selectOption('none');
-  await page.getByRole('button', { name: 'Check my payment' }).click();
-  await status.getByText(/^Paid €/).waitFor();
-  await shoot('paid');
-}
-
-/**
- * The panel for developers, after a payment whose answer was lost by the panel itself. The package contains this
- * picture, so it is small.
- */
+/** The panel for developers, after a payment whose answer was lost by the panel itself. */
 async function shootPanel(page: Page, shop: Shop, path: string): Promise<void> {
   await page.setViewportSize({ width: 760, height: 600 });
   await page.goto(`${shop.url}/?devtools&seed=7`);
@@ -94,10 +67,7 @@ async function shootPanel(page: Page, shop: Shop, path: string): Promise<void> {
   if (panel) await page.screenshot({ path, clip: panel, type: 'jpeg', quality: 28, scale: 'css' });
 }
 
-const SIZES = [
-  { suffix: '', viewport: { width: 1200, height: 900 }, readme: true },
-  { suffix: '-phone', viewport: { width: 360, height: 780 }, readme: false },
-] as const;
+const VIEWPORT = { width: 1200, height: 900 };
 const SCALE = 1.5;
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-page-'));
@@ -105,30 +75,17 @@ const executable = executableOf(browsers[0] as (typeof browsers)[number]);
 const browser = await chromium.launch({ ...(executable && { executablePath: executable }), args: ['--no-sandbox', '--disable-gpu'] });
 try {
   await buildPage(folder);
-  for (const { suffix, viewport, readme } of SIZES) {
-    const shop = await startShop({ public: folder, 'charge-ms': 300 });
-    const page = await browser.newPage({ viewport, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
-    await page.goto(`${shop.url}/?seed=7`);
-    await visit(page);
-    // Moves the pointer away, so that no button is drawn as hovered.
-    await page.mouse.move(0, 0);
-    const lanes = await page.locator('#lanes').boundingBox();
-    const height = lanes ? Math.ceil(lanes.y + lanes.height + 16) : undefined;
-    // The package contains README's picture, so it is small.
-    const path = join(args.out, readme ? 'playground.jpg' : `playground${suffix}.png`);
-    await page.screenshot({
-      path,
-      ...(readme && { type: 'jpeg', quality: 40, scale: 'css' }),
-      fullPage: true,
-      ...(height && { clip: { x: 0, y: 0, width: viewport.width, height } }),
-    });
-    await checkOut(page, shop, async (screen) => {
-      await page.screenshot({ path: join(args.out, `checkout-${screen}${suffix}.png`), fullPage: true });
-    });
-    if (readme) await shootPanel(page, shop, join(args.out, 'devtools.jpg'));
-    await page.close();
-    await shop.stop();
-  }
+  const shop = await startShop({ public: folder, 'charge-ms': 300 });
+  const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
+  await page.goto(`${shop.url}/?seed=7`);
+  await visit(page);
+  // Moves the pointer away, so that no button is drawn as hovered.
+  await page.mouse.move(0, 0);
+  const lanes = await page.locator('#lanes').boundingBox();
+  const clip = lanes && { x: 0, y: 0, width: VIEWPORT.width, height: Math.ceil(lanes.y + lanes.height + 16) };
+  await page.screenshot({ path: join(args.out, 'playground.jpg'), type: 'jpeg', quality: 40, scale: 'css', fullPage: true, ...(clip && { clip }) });
+  await shootPanel(page, shop, join(args.out, 'devtools.jpg'));
+  await shop.stop();
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
