@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -18,35 +18,11 @@ const state = (page: Page): Promise<string | null> => page.locator('once-form').
 const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
 describe('with script', () => {
-  test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
-    const release = await holdAnswers(page);
-    await page.getByRole('button', { name: 'Pay' }).dblclick();
-    await page.getByLabel(/^Bags/).press('Enter');
-    await says(page, 'Paying…');
-    const button = page.getByRole('button', { name: 'Paying…' });
-    await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
-    expect(await button.isEnabled()).toBe(true);
-    await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
-    release();
-    await says(page, PAID);
-    await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
-
-  test('the request is lost, then a reload: the form says so, and charges once under its key', async ({ page, key }) => {
-    await isUnsure(page, 'lose-request');
-    await page.reload();
-    await says(page, UNSURE);
-    await playground.mendNetwork();
-    await pays(page);
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
-
   test('a reload in the middle of the payment: one charge, and the page says paid', async ({ page }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
-    // A reload before the request has arrived ends as "not sure", which the test above covers.
+    // A reload before the request has arrived ends as "not sure".
     await expect.poll(() => playground.charges('default')).toHaveLength(1);
     await page.reload();
     await says(page, PAID);
