@@ -3,14 +3,18 @@
  * phone; nothing scrolls sideways; everything works by keyboard with a visible focus; a screen reader announces each
  * thing once. Method: the test reaches each state as a customer does.
  */
-import { afterAll, test as anyTest, beforeAll, describe, expect } from 'vitest';
+import { afterAll, test as anyTest, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { fitsAnybody, noViolations } from './support/axe.ts';
 import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
 inPlayground({ keep: true });
 
-const test = anyTest.extend('tab', () => playground.customer());
+const test = anyTest.extend('tab', () => {
+  // Pages that stay open go on asking for the ledger, and keep the processor busy.
+  onTestFinished(() => playground.clear());
+  return playground.customer();
+});
 
 const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   ready: async (tab) => tab.choose('Nothing'),
