@@ -4,7 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import { seal } from '../../src/core/record.js';
-import { run, subscribe } from '../../src/entries/index.js';
+import { run } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -79,25 +79,6 @@ describe.each(SITES)('%s', (_, of) => {
       await sweep(world, open(world).tab);
     }
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
-  });
-
-  test('removes records that two sweeps a week apart find due, and reports those that never settled', async ({ world }) => {
-    const first = open(world);
-    const keys = await two(world, first);
-    const told: unknown[] = [];
-    await world.clock.advance(30 * DAY + HOUR);
-    await sweep(world, first.tab);
-    expect([world.record()?.key, world.record([...PAID])?.key]).toEqual([keys.open, keys.done]);
-    await world.clock.advance(6 * DAY);
-    await sweep(world, open(world).tab);
-    expect([world.record()?.key, world.record([...PAID])?.key]).toEqual([keys.open, keys.done]);
-    await world.clock.advance(2 * DAY);
-    const last = open(world);
-    subscribe(last.once, (event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
-    await world.end(last.tab, pay(last.once, { operation: ['last'] }), answers(201));
-    await rest();
-    expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
-    expect(told).toEqual([['unsettled-forgotten', NAME]]);
   });
 
   test('that goes on with an operation cancels what the first sweep has found', async ({ world }) => {
