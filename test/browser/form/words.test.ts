@@ -41,9 +41,17 @@ describe('when the server may have forgotten the key', () => {
     const client = { fetch: fetch as typeof globalThis.fetch, limits: { attempts: 1, attemptMs: 300, keyWindowMs: 3000 }, store: memoryStore() };
     return { fetch, client };
   };
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }));
-  afterEach(() => void vi.useRealTimers());
-  const later = () => vi.setSystemTime(Date.now() + 3200);
+  // Without fake timers, because `waitFor` moves their clock by itself.
+  const { now } = Date;
+  let ahead = 0;
+  beforeEach(() => {
+    ahead = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + ahead);
+  });
+  afterEach(() => void vi.restoreAllMocks());
+  const later = () => {
+    ahead = 3200;
+  };
   const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
 
   test('a press sends nothing, and the text no longer promises "will be done once"', async () => {
