@@ -36,14 +36,15 @@ const SLOW = [
 
 /** Test files that take half a second or more. Project `proof` runs them instead of `unit`, so that `npm run check` stays fast. */
 const UNHURRIED = [
-  'test/core/decide.test.ts',
-  'test/devtools/buttons.test.ts',
+  'test/core/{decide,verdict}.test.ts',
+  'test/devtools/{buttons,pages-in-node}.test.ts',
   'test/dialects/{safety,size,spoken}.test.ts',
   'test/dom/{happy-dom,jsdom}.test.ts',
   'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
   'test/engine/{abort,after-a-refused-change,another-user,bad-input,given-up-behind-another,move-many,moves,moves-memory-and-store}.test.ts',
-  'test/engine/{polled-answers,reconcile-answers,refusals-and-keys,screens,seldom-crossed,waits,withdrawn-beside-the-worker}.test.ts',
-  'test/integrations/opentelemetry.test.ts',
+  'test/engine/{polled-answers,reconcile-answers,refusals-and-keys,resume-beside-others,review-answers,review-lost-generations}.test.ts',
+  'test/engine/{screens,seldom-crossed,verdict-rows,waits,withdrawn-beside-the-worker}.test.ts',
+  'test/integrations/{form-action,opentelemetry}.test.ts',
 ];
 
 /**
