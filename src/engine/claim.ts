@@ -157,7 +157,7 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
-/** When this call saw another context drive: so long ago that a missing record says nothing, if that one may have sent something. */
+/** When this call saw another context drive. If that one may have sent something, a record that is missing later says nothing, however soon. */
 const seenIn = (record: OnceRecord | undefined, now: number): number => (record?.state === 'pending' && record.ambiguous ? -Infinity : now);
 
 type Remembered = Extract<Begun, { do: 'remembered' }>;

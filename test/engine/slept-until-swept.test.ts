@@ -105,3 +105,19 @@ describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 });
+
+test('a call cannot tell a record that was moved from one that the other page removed because nothing was sent: unknown, and the next press begins', async ({
+  world,
+}) => {
+  let refuse = (_: Error): void => {};
+  const headers = () => new Promise<never>((_, reject) => void (refuse = reject));
+  const [driver, waiter] = [world.open({ ...SHORT, ...ONE, headers }), world.open(SHORT)];
+  const first = pay(driver.once);
+  await rest();
+  const second = pay(waiter.once);
+  await rest();
+  refuse(new Error('no token'));
+  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
+  expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
+  expect((await world.end(waiter.tab, pay(waiter.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+});
