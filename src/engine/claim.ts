@@ -53,10 +53,9 @@ export async function takeLock(
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
   if (held || !locks) return { release: held ?? FREE, unlocked: locks && held === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
+  job.seenAt = deadline - settings.limits.totalMs;
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
-  const record = readRecord(await orStoreError(job, readStored(job)));
-  const ended = endedBefore(record);
-  job.seenAt = seenIn(record, deadline - settings.limits.totalMs);
+  const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
@@ -157,9 +156,6 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
-/** When this call saw another context drive. If that one may have sent something, a record that is missing later says nothing, however soon. */
-const seenIn = (record: OnceRecord | undefined, now: number): number => (record?.state === 'pending' && record.ambiguous ? -Infinity : now);
-
 type Remembered = Extract<Begun, { do: 'remembered' }>;
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
@@ -179,7 +175,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const isLate = now >= job.deadline || now - (job.seenAt as number) > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
-    if (begun.do === 'busy') job.seenAt = seenIn(begun.record, now);
+    if (begun.do === 'busy') job.seenAt = now;
     return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
   };
   try {

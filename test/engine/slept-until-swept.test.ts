@@ -1,10 +1,9 @@
 /**
- * Goal: a call that has seen another context drive its operation, and then finds no record, begins no second one: it slept until the operation was
- * settled and swept, or the record was moved or dropped meanwhile. Method: `keep.forMs` is short, and the call that sleeps has more time than the record
- * is kept; sweeps of later pages remove the record.
+ * Goal: a call that has seen another context drive its operation, and then slept until that operation was settled and its record removed, begins no
+ * second one. Method: `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
  */
 import { describe, expect } from 'vitest';
-import { clear, move, type Once } from '../../src/entries/index.js';
+import { clear, type Once } from '../../src/entries/index.js';
 import { answers, charged, delayed, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { HOUR, MINUTE, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
@@ -86,38 +85,4 @@ test('a call that waited for minutes, awake, begins if the other one ends with n
   const second = pay(once);
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
   expect((await world.end(waiter, second)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
-});
-
-describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
-  test.for<[string, (world: World) => Promise<unknown>]>([
-    ['the user logs in on another page, and `move` takes the operation', (world) => move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop')],
-    ['a log-out drops all keys', (world) => clear(world.open(SHORT, of).once, { unsettled: 'forget' })],
-  ])('%s: it sends nothing', async ([, removes], { world }) => {
-    const [driver, waiter] = [world.open(SHORT, of), world.open(SHORT, of)];
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const first = pay(driver.once);
-    await rest();
-    const second = pay(waiter.once);
-    await rest();
-    await world.run(removes(world));
-    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
-    expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-});
-
-test('a call cannot tell a record that was moved from one that the other page removed because nothing was sent: unknown, and the next press begins', async ({
-  world,
-}) => {
-  let refuse = (_: Error): void => {};
-  const headers = () => new Promise<never>((_, reject) => void (refuse = reject));
-  const [driver, waiter] = [world.open({ ...SHORT, ...ONE, headers }), world.open(SHORT)];
-  const first = pay(driver.once);
-  await rest();
-  const second = pay(waiter.once);
-  await rest();
-  refuse(new Error('no token'));
-  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
-  expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
-  expect((await world.end(waiter.tab, pay(waiter.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
 });
