@@ -16,7 +16,7 @@ const FACTS = {
   mayResend: ['no unseen copies', 'copies may go unseen'],
   repeated: ['a new refusal', 'the same refusal as two minutes ago'],
   keyed: ['no keys', 'keys'],
-  answered: ['no answer in hand', 'an answer in hand'],
+  answered: ['unanswered', 'answered'],
   spent: ['within the limits', 'at the limits'],
 } as const;
 

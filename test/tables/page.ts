@@ -16,7 +16,7 @@ const INTRO = `# What an answer means, and what oncefetch does then
 
 **Evidence** is how an attempt ended: an answer, an error, a timeout. oncefetch **reads** it as one of a few kinds. The kind, and what happened to the operation before, determine the **decision**: wait and send again under the same key, settle, or stop without settling. Decisions in **bold** settle the operation.
 
-**Unsure** means that an effect may be hidden: there was no answer, a 5xx, a 408, or work in progress. Once an operation is unsure, it stays so until it settles.
+**Unsure** means that an effect may be hidden: there was no answer, a 5xx, a 408, or work in progress. Once an operation is unsure, it stays so until it settles. A **marked** answer has the header by which a server says that it repeats an earlier one.
 
 Five rules hold in every row:
 
@@ -49,7 +49,7 @@ export function page(): string {
     '## Behind the link of a 202',
     "With `accepted: 'poll'`, oncefetch asks at the link until the work has ended. Your `verdict` reads the answer first, then the dialect (`polled`, `answers`), then oncefetch looks for a state in the document itself (a status of `failed`; Azure's, Google's and JSON:API's formats: `src/core/work-state.ts`), which may also consist of one word. A document with an error and no state (`error`, `errors`, `success: false`, `ok: false`) says nothing about the work; nor does `completed` beside an error, or a word of the service's own for work that is not over or went wrong (`pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`, `CREATE_FAILED`). Otherwise, after a 2xx with `Retry-After` oncefetch asks again, any other 2xx means that the work is done, and no answer means that it failed.",
     table(['evidence', 'the work', 'then'], polledRows(generic.dialect)),
-    `## Every reading, in every situation\n\nEvery reading in all ${ALL.length} possible situations; a row names only the conditions that matter for it. "At the limits" means that no attempt is left, or no time to wait for work in progress.`,
+    `## Every reading, in every situation\n\nEvery reading in all ${ALL.length} possible situations; a row names only the conditions that matter for it. "Answered" means that the last attempt had an answer, and "at the limits" that no attempt is left, or no time to wait for work in progress.`,
     table(['reading', 'when', 'decision'], decisionRows()),
     `## By dialect\n\n${fixtures.length} documented answers, each with the page, specification or source that shows it.`,
     ...dialects,
