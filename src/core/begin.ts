@@ -168,7 +168,8 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
   return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };
 }
 
-const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] => (leaseMs ? { owner, until: storeNow + leaseMs } : undefined);
+const leaseOf = ({ owner = '', leaseMs, longestMs: ms }: Claimant, storeNow: number): OnceRecord['lease'] =>
+  leaseMs ? { owner, until: storeNow + leaseMs, ms } : undefined;
 
 /**
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that

@@ -46,6 +46,8 @@ export interface Claimant {
   readonly owner?: string | undefined;
   /** How long a lease to take, ms, if the call holds no lock that others respect. */
   readonly leaseMs?: number | undefined;
+  /** How long an attempt of this call takes at most, ms. */
+  readonly longestMs?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
   readonly meta?: unknown;

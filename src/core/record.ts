@@ -42,8 +42,8 @@ interface RecordCore {
 
   /** When the record was due. The first sweep that finds it due sets this, and moves `forgetAt` to the time of its second look. */
   readonly dueAt?: number | undefined;
-  /** Where contexts share no lock manager: who drives the operation, and until when by the store's clock. */
-  readonly lease?: { readonly owner: string; readonly until: number } | undefined;
+  /** Where contexts share no lock manager: who drives the operation, until when by the store's clock, and how long its attempts take at most. */
+  readonly lease?: { readonly owner: string; readonly until: number; readonly ms?: number | undefined } | undefined;
   /** Method, origin and path that the key is sent to; absent if the payload is not an HTTP request. */
   readonly endpoint?: string | undefined;
   /** The application's last refusal under this key. */

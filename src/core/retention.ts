@@ -24,27 +24,34 @@ export const MOVED = 'moved';
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
   lease != null && lease.until > now && lease.until < now + LEASE_MS_MAX;
 
-/** How long an attempt takes at most. */
-const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; readonly totalMs: number }): number => Math.min(attemptMs, totalMs);
+/** How long an attempt takes at most, by this client's limits. */
+interface AttemptLimits {
+  readonly attemptMs: number;
+  readonly totalMs: number;
+}
+
+/** How long an attempt takes at most. The driver's own limits, which its lease tells, may be longer than those of the client that asks. */
+const attemptMsOf = ({ lease }: OnceRecord, { attemptMs, totalMs }: AttemptLimits): number =>
+  Math.min(LEASE_MS_MAX - 1, Math.max(Math.min(attemptMs, totalMs), lease?.ms ?? 0));
 
 /**
  * The lease that a moved record gets. It lasts until the last attempt of the record's driver has ended, which sends nothing more. If the
  * driver lives (`driven`, or its lease holds), that attempt began before now. If it died or sleeps, the attempt began before its lease
  * ran out.
  */
-export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
+export function leaseOfMove(record: OnceRecord, driven: boolean, limits: AttemptLimits, now: number): OnceRecord['lease'] {
   const leaseEnd = record.lease?.until ?? now;
   const lives = driven || leaseHolds(record.lease, now);
   if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
-  return { owner: MOVED, until: (lives ? now : leaseEnd) + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
+  return { owner: MOVED, until: (lives ? now : leaseEnd) + attemptMsOf(record, limits) };
 }
 
 /**
  * Whether an attempt of the driver that took this lease may still be on its way, although the lease has run out: the driver died, or
  * sleeps. The lease of a move counts every attempt already.
  */
-export const mayArrive = ({ lease }: OnceRecord, limits: Parameters<typeof attemptMsOf>[0], now: number): boolean =>
-  lease != null && lease.owner !== MOVED && lease.until + attemptMsOf(limits) > now && lease.until < now + LEASE_MS_MAX;
+export const mayArrive = (record: OnceRecord, limits: AttemptLimits, now: number): boolean =>
+  record.lease != null && record.lease.owner !== MOVED && record.lease.until + attemptMsOf(record, limits) > now && record.lease.until < now + LEASE_MS_MAX;
 
 /** The last time that a `Date` can have; in place of `Infinity`, which JSON can't store. */
 const LAST_MS = 8.64e15;

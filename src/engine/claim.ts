@@ -151,6 +151,7 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
     leaseMs: needsLease(job) ? limits.leaseMs : undefined,
+    longestMs: Math.min(limits.attemptMs, limits.totalMs),
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };

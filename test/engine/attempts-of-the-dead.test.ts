@@ -1,0 +1,85 @@
+/**
+ * Goal: nobody says "none" while the last attempt of a process that died may still have its effect. Method: processes without a common lock
+ * manager on one store; the first one dies while its request is on the wire, and the server executes that request later.
+ */
+import { describe, expect } from 'vitest';
+import { move, type Once, pending, resumeOne, settle } from '../../src/entries/index.js';
+import { answers, delayed, lost } from '../support/server.js';
+import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const PROCESS = { server: true, locks: false } as const;
+const SHOP = { namespace: 'shop' } as const;
+const LONG = { limits: { attemptMs: 100 * SECOND } } as const;
+const BUSY = { code: 'ERR_ONCE_BUSY' };
+const none = (once: Once) => watched(settle(once, NAME, 'none'));
+const test = inWorld.extend('two', ({ world }) => world.open(SHOP, PROCESS));
+
+/** A process dies during its attempt, which takes effect `ms` after it left. */
+async function dies(world: World, ms: number, call: Parameters<typeof pay>[1], options: Parameters<World['open']>[0]): Promise<void> {
+  const { tab, once } = world.open({ ...SHOP, ...options }, PROCESS);
+  world.server.plays(delayed(ms, answers(201)));
+  void pay(once, call);
+  await rest();
+  tab.kill();
+}
+
+describe.each([
+  ['its call', LONG, {}],
+  ['an earlier release', {}, LONG],
+])('an attempt that %s gave more time than this client gives', (_, call, options) => {
+  test('is not settled as none until that time is over', async ({ world, two }) => {
+    await dies(world, 90 * SECOND, call, options);
+    // The lease, and an attempt of this client.
+    await world.clock.advance(50 * SECOND);
+    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(66 * SECOND);
+    await world.run(none(two.once));
+  });
+
+  test('is not settled as none until then after a move either', async ({ world }) => {
+    await dies(world, 90 * SECOND, call, options);
+    await world.clock.advance(50 * SECOND);
+    const { once } = world.open({ namespace: 'ann' }, PROCESS);
+    await world.run(move(once, 'shop'));
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(66 * SECOND);
+    await world.run(none(once));
+  });
+
+  test('is not settled as none until then after a call of another process has ended', async ({ world, two }) => {
+    await dies(world, 90 * SECOND, call, options);
+    await world.clock.advance(16 * SECOND);
+    expect(await world.end(two.tab, pay(two.once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.clock.advance(34 * SECOND);
+    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(66 * SECOND);
+    await world.run(none(two.once));
+  });
+});
+
+describe('reconcile says none', () => {
+  const asks = { ...SHOP, reconcile: async () => 'none' } as const;
+
+  test('while the attempt may still be on its way: it counts only after that', async ({ world }) => {
+    await dies(world, 40 * SECOND, {}, {});
+    await world.clock.advance(16 * SECOND);
+    const { tab, once } = world.open(asks, PROCESS);
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    await world.clock.advance(30 * SECOND);
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'none' } });
+  });
+});
+
+test('pending does not show a call as under way if the store knows that its process is gone', async ({ world, two }) => {
+  const { tab } = world.open(SHOP, PROCESS);
+  const store = { ...tab.store, holder: async () => 'gone' };
+  world.server.plays(delayed(40 * SECOND, answers(201)));
+  void pay(tab.once({ ...SHOP, store }));
+  await rest();
+  const knowing = (isGone: boolean) => two.tab.once({ ...SHOP, store: { ...two.tab.store, isGone: async () => isGone } });
+  expect(await world.run(pending(knowing(false)))).toMatchObject([{ inFlight: true }]);
+  tab.kill();
+  expect(await world.run(pending(knowing(true)))).toMatchObject([{ inFlight: false }]);
+  await world.clock.advance(40 * SECOND);
+});
