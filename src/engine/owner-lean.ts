@@ -5,4 +5,6 @@ export const nameOwner: typeof full.nameOwner = async (client) => {
   client.owner ??= client.platform.randomness.uuid();
 };
 
+export const isOwnerGone: typeof full.isOwnerGone = async () => false;
+
 export const freeFromDeadOwner: typeof full.freeFromDeadOwner = async () => false;

@@ -1,5 +1,5 @@
 /** Names in leases, and what to do when the process behind one is gone. */
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { readStored, storeForOperation, timed, updateStored } from './record-access.js';
@@ -14,6 +14,16 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
   client.owner ??= holder ? `${holder}.${own}` : own;
 }
 
+/** Whether the store knows that the process which took this lease is gone. */
+export async function isOwnerGone(
+  { client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>,
+  { owner }: NonNullable<OnceRecord['lease']>,
+): Promise<boolean> {
+  const store = storeForOperation({ client, operationKey });
+  const [holder = '', own] = owner.split('.');
+  return !!store.isGone && own !== undefined && owner !== client.owner && timed(client, store.isGone(holder));
+}
+
 /**
  * Ends the lease of a driver whose process is gone. `true` if that was done. Never rejects. The lease stays in the record, because the last
  * attempt of that driver may still be on its way: until it has ended, nobody may claim that none took effect.
@@ -22,10 +32,9 @@ export async function freeFromDeadOwner({ client, operationKey, id }: Pick<Opera
   // The deadline of a call is left out on purpose: this has the store's full time.
   const place = { client, operationKey, id };
   try {
-    const store = storeForOperation(place);
-    const owner = store.isGone && readRecord(await readStored(place))?.lease?.owner;
-    const [holder = '', own] = owner?.split('.') ?? [];
-    if (!store.isGone || own === undefined || owner === client.owner || !(await timed(client, store.isGone(holder)))) return false;
+    const lease = storeForOperation(place).isGone && readRecord(await readStored(place))?.lease;
+    if (!lease || !(await isOwnerGone(place, lease))) return false;
+    const { owner } = lease;
     return await updateStored<boolean>(place, (stored, now) => {
       const record = readRecord(stored);
       if (!record?.lease || record.lease.owner !== owner) return { value: false };

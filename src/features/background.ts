@@ -69,9 +69,9 @@ function begins(job: OperationRun, rule: typeof begin): typeof begin {
     const keptAnyway = toKeep !== undefined && toKeep === current?.request && !toKeep.consent?.alone;
     const request = toKeep && { ...toKeep, consent: inForceNow && { ...inForceNow, alone: inForceNow.alone && !c.request && !keptAnyway } };
     const record = seal({ ...began.record, request, earlier: began.record.earlier?.filter(({ request }) => !request.consent?.alone) });
-    // Clear `found`, so that this record is kept even if the call ends before it has sent anything: then what the customer agreed to still goes
-    // on, and a consent that ended with an earlier payload does not come back.
-    const stays = (inForceNow || current?.request?.consent) && { found: undefined };
+    // Replace `found`, so that this record is kept even if the call ends before it has sent anything: then what the customer agreed to still goes
+    // on, and a consent that ended with an earlier payload does not come back. Keep the lease of an earlier driver that is in `found`.
+    const stays = (inForceNow || current?.request?.consent) && { found: began.found && { ...record, lease: began.found.lease } };
     return { ...began, record, ...stays };
   };
 }

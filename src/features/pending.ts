@@ -6,6 +6,7 @@ import { addressOf, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
+import { isOwnerGone } from '../engine/owner.js';
 import { heldElsewhere, timed } from '../engine/record-access.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
@@ -55,7 +56,9 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
-    const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
+    const leased = heldElsewhere(client, record, client.platform.clock.now()) && record.lease;
+    const driven = leased && !(await isOwnerGone({ client, operationKey }, leased).catch(() => false));
+    const busy = client.registry.flights.has(operationKey) || held.has(lock) || !!driven;
     found.push(pendingOf(client, operationKey, record, busy));
     if (found.length >= limit) break;
   }

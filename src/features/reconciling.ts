@@ -4,6 +4,7 @@ import { refuseArguments } from '../arguments.js';
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
+import { mayArrive } from '../core/retention.js';
 import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
@@ -37,8 +38,10 @@ const isEffect = ({ record }: Driver): boolean => record.origin === '';
 /** Asks `reconcile`, and acts on what it says; `undefined` if it does not know either. */
 async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown): Promise<Finished | undefined> {
   const { job, record } = drive;
+  // Note this before the question: what arrives after the app has looked is not in its answer.
+  const early = mayStillArrive(drive);
   const proof = await prove(drive, reason, result);
-  if (!proof) return undefined;
+  if (!proof || (proof === 'none' && early)) return undefined;
   // An earlier payload is done, but the present one is not. So the present one (a changed state, or the next effect of the name) must still be sent.
   const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
   const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
@@ -61,6 +64,12 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
+}
+
+/** Whether the last attempt of an earlier driver, which died or sleeps, may still be on its way. Until it has ended, nobody knows of no effect. */
+function mayStillArrive({ job, record, start }: Driver): boolean {
+  const { lease } = start.asks ? record : (start.found ?? { lease: undefined });
+  return mayArrive({ ...record, lease }, job.settings.limits, job.client.platform.clock.now() + job.aheadMs);
 }
 
 /** Asks `reconcile` which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */

@@ -3,9 +3,9 @@
  * manager on one store; the first one dies while its request is on the wire, and the server executes that request later.
  */
 import { describe, expect } from 'vitest';
-import { move, type Once, pending, resumeOne, settle } from '../../src/entries/index.js';
-import { answers, delayed, lost } from '../support/server.js';
-import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { move, type Once, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
+import { answers, delayed, lost, replays } from '../support/server.js';
+import { HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const SHOP = { namespace: 'shop' } as const;
@@ -46,6 +46,18 @@ describe.each([
     await world.run(none(once));
   });
 
+  test('is not settled as none until then after a call in the background has ended', async ({ world, two }) => {
+    const agreed = { ...call, background: { untilMs: world.clock.now() + HOUR } };
+    await dies(world, 90 * SECOND, agreed, options);
+    await world.clock.advance(16 * SECOND);
+    world.server.plays(lost());
+    await world.run(resumeInBackground(world.open({ ...SHOP, ...ONE }, PROCESS).once));
+    await world.clock.advance(34 * SECOND);
+    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(66 * SECOND);
+    await world.run(none(two.once));
+  });
+
   test('is not settled as none until then after a call of another process has ended', async ({ world, two }) => {
     await dies(world, 90 * SECOND, call, options);
     await world.clock.advance(16 * SECOND);
@@ -68,6 +80,24 @@ describe('reconcile says none', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
     await world.clock.advance(30 * SECOND);
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'none' } });
+  });
+
+  test('after it was asked while the attempt was on its way, and took long: it does not count', async ({ world }) => {
+    await dies(world, 40 * SECOND, {}, {});
+    await world.clock.advance(35 * SECOND);
+    const late = () => new Promise<'none'>((resolve) => void world.clock.timer(15 * SECOND, () => resolve('none')));
+    const { tab, once } = world.open({ ...SHOP, reconcile: late }, PROCESS);
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
+  });
+
+  test('to a call that has made attempts: it keeps the key', async ({ world }) => {
+    await dies(world, 40 * SECOND, {}, {});
+    await world.clock.advance(16 * SECOND);
+    const { tab, once } = world.open(asks, PROCESS);
+    expect(await world.end(tab, watched(pay(once, ONE)), answers(422, { code: 'bad_card' }))).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.clock.advance(30 * SECOND);
+    expect(await world.end(tab, watched(pay(once, ONE)), replays())).toMatchObject({ outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
   });
 });
 
