@@ -157,6 +157,29 @@ describe('kv-store, whose database the app and its screens read and write while 
     expect(await bare.getAllKeysAsync()).toHaveLength(1);
   });
 
+  test('a removal whose transaction ends after its turn does not remove the record that came after it', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const bare = kvStore(disk());
+    let end = (): void => {};
+    const late = new Promise<void>((resolve) => (end = resolve));
+    // It has committed, but the app sleeps before it hears of that.
+    const setItemAsync: KvStoreLike['setItemAsync'] = (key, write) => bare.setItemAsync(key, write).then(() => late);
+    const filled = put(kvStoreStore(bare), record('a'));
+    await vi.advanceTimersByTimeAsync(100);
+    await filled;
+    const removal = remove(kvStoreStore({ ...bare, setItemAsync }), 'a').catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_100);
+    expect(await removal).toMatchObject({ name: 'StoreFault' });
+    const next = put(kvStoreStore(bare), record('a', { body: 'next' }));
+    await vi.advanceTimersByTimeAsync(100);
+    await next;
+    end();
+    await vi.advanceTimersByTimeAsync(100);
+    vi.useRealTimers();
+    expect(await kvStoreStore(bare).read('a')).toEqual(record('a', { body: 'next' }));
+  });
+
   test('a removal that failed because of a lock removes nothing if its change no longer wants it when it is tried again', async () => {
     const bare = kvStore(disk());
     let tries = 0;

@@ -30,11 +30,22 @@ function unlocked<T>(work: () => Promise<T>, until = Date.now() + LOCKED_MS_MAX)
   });
 }
 
+interface Turn {
+  over: boolean;
+}
+
 /** Rejects if the work takes too long, which ends its turn. */
-function limited<T>(work: Promise<T>): Promise<T> {
+function limited<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+  const turn = { over: false };
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, TURN_MS_MAX, 'timeout');
-    void work.then(resolve, reject).then(() => clearTimeout(timer));
+    const late = (): void => {
+      turn.over = true;
+      reject('timeout');
+    };
+    const timer = setTimeout(late, TURN_MS_MAX);
+    void work(turn)
+      .then(resolve, reject)
+      .then(() => clearTimeout(timer));
   });
 }
 
@@ -52,14 +63,14 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
   const { databaseName } = kvStore as { databaseName?: unknown };
   const database = `kvstore:${typeof databaseName === 'string' ? databaseName : numberOf(kvStore)}`;
   // One call at a time, reads too: stores with other prefixes share the database, and what overlaps with a commit makes it fail.
-  const alone = <T>(work: () => Promise<T>): Promise<T> => inTurn(database, () => limited(work()));
+  const alone = <T>(work: (turn: Turn) => Promise<T>): Promise<T> => inTurn(database, () => limited(work));
   const get = (key: string): Promise<string | null> => alone(() => unlocked(() => kvStore.getItemAsync(key)));
   return pairsStore('kvstore', `${database}/${prefix}`, prefix, {
     get,
     getMany: (keys) => Promise.all(keys.map(get)),
     keys: () => alone(() => unlocked(() => kvStore.getAllKeysAsync())),
     swap: (key, change) =>
-      alone(async () => {
+      alone(async (turn) => {
         let removed = false;
         const write = (present: string | null): string => {
           const next = change(present);
@@ -71,7 +82,8 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
         await unlocked(() => kvStore.setItemAsync(key, write)).catch((error) => {
           if (error !== AS_IT_IS) throw error;
         });
-        if (removed) await unlocked(() => kvStore.removeItemAsync(key));
+        // Once the turn is over, another call may have put a record there. The empty text stays.
+        if (removed && !turn.over) await unlocked(() => kvStore.removeItemAsync(key));
       }),
   });
 }
