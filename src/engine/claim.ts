@@ -53,7 +53,7 @@ export async function takeLock(
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
   if (held || !locks) return { release: held ?? FREE, unlocked: locks && held === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
-  job.seenAt = deadline - settings.limits.totalMs;
+  job.seen.at = Math.min(job.seen.at, deadline - settings.limits.totalMs);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
@@ -173,10 +173,10 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved. If the call slept while another context drove, the record may have been settled and swept. In all these cases, do not insert. On a
     // server the user is not asked, because the store may run this in the async context of another call.
-    const isLate = now >= job.deadline || now - (job.seenAt as number) > WAITERS_MS;
+    const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
-    if (begun.do === 'busy') job.seenAt = now;
+    if (begun.do === 'busy') job.seen.at = now;
     return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
   };
   try {

@@ -17,7 +17,7 @@ import type { StoredAnswers, StoredRequests } from './at-rest.js';
 import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
-import type { Anew, Ended, Finished, InFlightTables } from './in-flight.js';
+import type { Anew, Ended, Finished, InFlightOperation, InFlightTables } from './in-flight.js';
 import type { Listener, Log, Named, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
@@ -135,7 +135,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
-  seenAt?: number; // when another context drove the operation last, as far as this call has seen, ms since 1970
+  readonly seen: InFlightOperation['seen'];
 }
 
 /** How one attempt is to be made. */

@@ -118,10 +118,17 @@ export class InFlightOperation {
   /** Which ended operation the record showed at each look at it: before the wait for the lock, and when this operation began. */
   readonly looks: NonNullable<Claimant['waited']>[] = [];
 
+  /**
+   * `at`: when the record was last seen, ms since 1970: `-Infinity` once the operation was sent from here. If the record is missing much later, it
+   * was removed, and that does not mean that nothing was sent.
+   */
+  readonly seen: { at: number };
+
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0) {
+  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen = { at: Infinity }) {
     this.owner = owner;
     this.deadline = deadline;
+    this.seen = seen;
     this.#tables = owner.registry;
     this.#operationKey = operationKey;
     this.#tables.flights.set(operationKey, this);

@@ -66,7 +66,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (record) job.seenAt = askedAt;
+    if (record) job.seen.at = askedAt;
     if (await freeFromDeadOwner(job)) return;
   }
 }

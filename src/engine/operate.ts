@@ -54,11 +54,12 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
   let before: OperationRun['waited'];
+  let seen: OperationRun['seen'] | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
-      const claimed = new InFlightOperation(client, address.operationKey, deadline);
+      const claimed = new InFlightOperation(client, address.operationKey, deadline, seen);
       const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
       void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before).catch((error) => claimed.land({ fail: () => error }));
@@ -79,6 +80,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
+    // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
+    seen = flight.seen;
     // With `always`, this call means the effect that the other one, such as a `resume`, is bringing about. If that one ends as done, this call must
     // not send again. To tell, note which end the record showed: at the last look before this call came, or else at the first one after that.
     if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
@@ -117,7 +120,15 @@ async function fly(
     flight.fingerprinted(request.fingerprint);
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };
-    const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
+    const job: OperationRun = {
+      ...operation,
+      seen: flight.seen,
+      settings: ownSettings,
+      ...ids,
+      ...prepared,
+      resumeOnly: request.payload === undefined,
+      aheadMs: 0,
+    };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
     const { release, unlocked, waited: seen } = await takeLock(job, held);
@@ -210,6 +221,7 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   const { outcome, record, driven, result } = ended;
   const settled = outcome.type !== 'unknown';
   flight.ended = true;
+  if (driven) flight.seen.at = outcome.effect === 'none' ? Infinity : -Infinity;
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
   else {
     // This is what the driver knows. The app may have changed or removed the record meanwhile.

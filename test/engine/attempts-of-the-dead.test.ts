@@ -70,7 +70,7 @@ describe.each([
 });
 
 describe('reconcile says none', () => {
-  const asks = { ...SHOP, reconcile: async () => 'none' } as const;
+  const asks = { ...SHOP, reconcile: async () => 'none' as const };
 
   test('while the attempt may still be on its way: it counts only after that', async ({ world }) => {
     await dies(world, 40 * SECOND, {}, {});

@@ -1,18 +1,24 @@
 /**
  * Goal: a call that has seen another context drive its operation, and then slept until that operation was settled and its record removed, begins no
- * second one. Method: `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
+ * second one. Nor does a call with another payload that waits for one of its own realm which saw that, or which has sent the operation. Method:
+ * `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
  */
 import { describe, expect } from 'vitest';
-import { clear, type Once } from '../../src/entries/index.js';
+import { clear, move, type Once } from '../../src/entries/index.js';
 import { answers, charged, delayed, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { HOUR, MINUTE, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { HOUR, MINUTE, ONE, type PayOptions, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 const SHORT = { namespace: 'shop', keep: { forMs: 0 } } as const;
 const PATIENT = { ...SHORT, limits: { totalMs: HOUR } } as const;
 const CONTEXTS: [string, TabOptions][] = [
   ['pages', {}],
   ['processes', { server: true, locks: false }],
+];
+
+const REMOVES: [string, (world: World, of: TabOptions) => Promise<unknown>][] = [
+  ['the user logs in on another page, and `move` takes the operation', (world, of) => move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop')],
+  ['a log-out drops all keys', (world, of) => clear(world.open(SHORT, of).once, { unsettled: 'forget' })],
 ];
 
 /** Two later pages, each of which sweeps once: the first one notes the record, the second one removes it. */
@@ -66,6 +72,40 @@ describe.each(CONTEXTS)('in %s', (_, of) => {
   });
 });
 
+describe.each(CONTEXTS)('in %s, a call with another payload that waits behind the frozen one', (_, of) => {
+  test.for<[string, PayOptions]>([
+    ['is told of the end together with it', {}],
+    ['has more time than it', { limits: { totalMs: MINUTE } }],
+    ['outlives its caller, who has left', { signal: AbortSignal.timeout(0) }],
+  ])('and %s sends nothing', async ([, first], { world }) => {
+    const [driver, { tab, once }] = [world.open(SHORT, of), world.open(PATIENT, of)];
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+    const theirs = pay(driver.once);
+    await rest();
+    const left = new AbortController();
+    const front = pay(once, { ...first, ...(first.signal && { signal: left.signal }) });
+    const call = pay(once, { body: { cart: 'c1', amount: 12 } });
+    await rest();
+    tab.freeze();
+    await world.end(driver.tab, theirs);
+    await swept(world, of);
+    left.abort();
+    tab.thaw();
+    await world.run(Promise.allSettled([front]));
+    expect(await world.end(tab, call)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+});
+
+test('a call that waits behind one that drove for minutes and sent nothing sends its own payload', async ({ world }) => {
+  const { tab, once } = world.open(PATIENT, { server: true, locks: false });
+  world.server.plays(delayed(2 * MINUTE, unreachable()), answers(201));
+  const front = pay(once, { limits: { ...ONE.limits, attemptMs: 3 * MINUTE } });
+  const call = pay(once, { body: { cart: 'c1', amount: 12 } });
+  expect((await world.end(tab, front)).outcome).toMatchObject({ type: 'unsent' });
+  expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+});
+
 test('a log-out that removes the record while the call is frozen is the same', async ({ world }) => {
   const { driver, waiter, call } = await frozen(world, {});
   await world.clock.advance(5 * MINUTE);
@@ -85,4 +125,19 @@ test('a call that waited for minutes, awake, begins if the other one ends with n
   const second = pay(once);
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
   expect((await world.end(waiter, second)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+});
+
+describe.each(CONTEXTS)('while a call with another payload waits behind one that drives, in %s', (_, of) => {
+  test.for(REMOVES)('%s: it sends nothing', async ([, removes], { world }) => {
+    const { tab, once } = world.open(SHORT, of);
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+    const first = pay(once);
+    await rest();
+    const second = pay(once, { body: { cart: 'c1', amount: 12 } });
+    await world.clock.advance(2 * SECOND);
+    await world.run(removes(world, of));
+    expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'done' });
+    expect(await world.end(tab, second)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
 });
