@@ -14,14 +14,17 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
   client.owner ??= holder ? `${holder}.${own}` : own;
 }
 
-/** Whether the store knows that the process which took this lease is gone. */
-export async function isOwnerGone(
-  { client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>,
-  { owner }: NonNullable<OnceRecord['lease']>,
-): Promise<boolean> {
-  const store = storeForOperation({ client, operationKey });
-  const [holder = '', own] = owner.split('.');
-  return !!store.isGone && own !== undefined && owner !== client.owner && timed(client, store.isGone(holder));
+/** Whether the store knows that the process which took the record's lease is gone. Never rejects. */
+export async function isOwnerGone(place: Pick<OperationRun, 'client' | 'operationKey'>, { lease }: Pick<OnceRecord, 'lease'>): Promise<boolean> {
+  const { client } = place;
+  const store = storeForOperation(place);
+  const [holder = '', own] = lease?.owner.split('.') ?? [];
+  if (!store.isGone || own === undefined || lease?.owner === client.owner) return false;
+  try {
+    return await timed(client, store.isGone(holder));
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -32,12 +35,11 @@ export async function freeFromDeadOwner({ client, operationKey, id }: Pick<Opera
   // The deadline of a call is left out on purpose: this has the store's full time.
   const place = { client, operationKey, id };
   try {
-    const lease = storeForOperation(place).isGone && readRecord(await readStored(place))?.lease;
-    if (!lease || !(await isOwnerGone(place, lease))) return false;
-    const { owner } = lease;
+    const found = storeForOperation(place).isGone && readRecord(await readStored(place));
+    if (!found || !(await isOwnerGone(place, found))) return false;
     return await updateStored<boolean>(place, (stored, now) => {
       const record = readRecord(stored);
-      if (!record?.lease || record.lease.owner !== owner) return { value: false };
+      if (!record?.lease || record.lease.owner !== found.lease?.owner) return { value: false };
       return { next: { ...record, lease: { ...record.lease, until: Math.min(record.lease.until, now) } }, value: true };
     });
   } catch {

@@ -56,9 +56,8 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
-    const leased = heldElsewhere(client, record, client.platform.clock.now()) && record.lease;
-    const driven = leased && !(await isOwnerGone({ client, operationKey }, leased).catch(() => false));
-    const busy = client.registry.flights.has(operationKey) || held.has(lock) || !!driven;
+    const leased = async () => heldElsewhere(client, record, client.platform.clock.now()) && !(await isOwnerGone({ client, operationKey }, record));
+    const busy = client.registry.flights.has(operationKey) || held.has(lock) || (await leased());
     found.push(pendingOf(client, operationKey, record, busy));
     if (found.length >= limit) break;
   }

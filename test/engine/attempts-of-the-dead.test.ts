@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest';
 import { move, type Once, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, delayed, lost, replays } from '../support/server.js';
+import { LEAN } from '../support/texts.js';
 import { HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
@@ -90,6 +91,18 @@ describe('reconcile says none', () => {
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
   });
 
+  test('to a call that goes elsewhere: it begins no new operation', async ({ world }) => {
+    await dies(world, 40 * SECOND, {}, {});
+    await world.clock.advance(16 * SECOND);
+    const { tab, once } = world.open(asks, PROCESS);
+    const elsewhere = () => pay(once, { url: 'https://eu.shop.example/api/payments' });
+    expect(await world.end(tab, elsewhere())).toMatchObject({ outcome: { effect: 'unknown', reason: 'elsewhere' } });
+    await world.clock.advance(10 * SECOND);
+    expect(await world.end(tab, elsewhere())).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.clock.advance(20 * SECOND);
+    expect(world.server.keys).toHaveLength(1);
+  });
+
   test('to a call that has made attempts: it keeps the key', async ({ world }) => {
     await dies(world, 40 * SECOND, {}, {});
     await world.clock.advance(16 * SECOND);
@@ -110,6 +123,7 @@ test('pending does not show a call as under way if the store knows that its proc
   const knowing = (isGone: boolean) => two.tab.once({ ...SHOP, store: { ...two.tab.store, isGone: async () => isGone } });
   expect(await world.run(pending(knowing(false)))).toMatchObject([{ inFlight: true }]);
   tab.kill();
-  expect(await world.run(pending(knowing(true)))).toMatchObject([{ inFlight: false }]);
+  // No store of a page can tell, so its build does not ask.
+  expect(await world.run(pending(knowing(true)))).toMatchObject([{ inFlight: LEAN }]);
   await world.clock.advance(40 * SECOND);
 });

@@ -1,6 +1,6 @@
 /**
  * A consumer in its own process, whose effect is a charge at the provider. The task says what follows the charge.
- * `crash`: the effect never ends, under a lease of an hour. `slow`: the effect ends 1.5 s later. `brief`: the same,
+ * `crash`: the effect never ends, under a lease of an hour. `cut`: the same, and an attempt may take 3 s. `slow`: the effect ends 1.5 s later. `brief`: the same,
  * under a lease of 1 s. `deaf`: the effect never ends, and ignores the abort. `copy`: copies the store's folder, as a
  * backup would, and then never ends. Without a task, the effect ends at once.
  */
@@ -14,7 +14,7 @@ const [path = '', provider = '', task = ''] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }), durability: 'required' });
 /** Undefined means the default. */
-const leaseMs = { crash: 3_600_000, brief: 1000 }[task];
+const leaseMs = { crash: 3_600_000, cut: 3_600_000, brief: 1000 }[task];
 const Receipt = z.object({ charge: z.string(), at: z.coerce.date() });
 
 const charge = (key: string) => fetch(`${provider}/charges`, { method: 'POST', body: '{}', headers: { 'idempotency-key': key } });
@@ -35,11 +35,11 @@ const work = run(
     const { id } = (await (await charge(child('charge'))).json()) as { id: string };
     if (task === 'copy') cpSync(dirname(path), `${dirname(path)}-copy`, { recursive: true });
     say('charged');
-    if (['crash', 'deaf', 'copy'].includes(task)) await new Promise(() => setInterval(() => {}, 1000));
+    if (['crash', 'cut', 'deaf', 'copy'].includes(task)) await new Promise(() => setInterval(() => {}, 1000));
     if (task === 'slow' || task === 'brief') await new Promise((resolve) => setTimeout(resolve, 1500));
     return { charge: id, at: new Date() };
   },
-  { result: Receipt, limits: { attemptMs: task === 'deaf' ? 1000 : 30_000, attempts: 2, leaseMs } },
+  { result: Receipt, limits: { attemptMs: { deaf: 1000, cut: 3000 }[task] ?? 30_000, attempts: 2, leaseMs } },
 );
 await work.then(
   (receipt) => say(`receipt ${receipt.charge} ${receipt.at instanceof Date}`),

@@ -47,7 +47,7 @@ export class Consumers {
   }
 
   /** Starts a consumer, and waits until the provider has charged. The consumer is then in the middle of its effect. */
-  async charging(task: 'crash' | 'slow' | 'brief' | 'deaf' | 'copy'): Promise<Child> {
+  async charging(task: 'crash' | 'cut' | 'slow' | 'brief' | 'deaf' | 'copy'): Promise<Child> {
     const child = this.start(task);
     await child.line((line) => line === 'charged');
     return child;

@@ -15,8 +15,8 @@ import { Consumers } from './consumers.js';
 const consumers = new Consumers();
 const NAME = ['message', 'm-1'] as const;
 
-async function crashed(): Promise<void> {
-  const first = await consumers.charging('crash');
+async function crashed(task: 'crash' | 'cut' = 'crash'): Promise<void> {
+  const first = await consumers.charging(task);
   first.process.kill('SIGKILL');
   await first.ended;
 }
@@ -51,7 +51,7 @@ test('the operation of a killed process can be settled by hand at once, also thr
 });
 
 test('the last attempt of a killed process may still be on its way: for a while nobody can settle it as none, however often they try', async () => {
-  await crashed();
+  await crashed('cut');
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }), limits: { attemptMs: 3000 } });
   const none = () => settle(once, [...NAME], 'none').then(() => 'settled');
   for (let turn = 0; turn < 2; turn++) await expect(none()).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
