@@ -53,6 +53,12 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
 export const mayArrive = (record: OnceRecord, limits: AttemptLimits, now: number): boolean =>
   record.lease != null && record.lease.owner !== MOVED && record.lease.until + attemptMsOf(record, limits) > now && record.lease.until < now + LEASE_MS_MAX;
 
+/**
+ * When a call that waits has seen this record, ms since 1970. If it is missing a minute later, somebody removed it, and the call begins no new
+ * operation. If something may have been sent for it, that holds at once (`-Infinity`): `move` or a log-out may have taken it.
+ */
+export const seenAt = (record: OnceRecord | undefined, now: number): number => (record?.state === 'pending' && record.ambiguous ? -Infinity : now);
+
 /** The last time that a `Date` can have; in place of `Infinity`, which JSON can't store. */
 const LAST_MS = 8.64e15;
 

@@ -3,7 +3,7 @@ import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js'
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { WAITERS_MS } from '../core/retention.js';
+import { seenAt, WAITERS_MS } from '../core/retention.js';
 import { SCHEME } from '../http/request.js';
 import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
@@ -53,9 +53,10 @@ export async function takeLock(
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
   if (held || !locks) return { release: held ?? FREE, unlocked: locks && held === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
-  job.seen.at = Math.min(job.seen.at, deadline - settings.limits.totalMs);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
-  const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
+  const record = readRecord(await orStoreError(job, readStored(job)));
+  const ended = endedBefore(record);
+  job.seen.at = Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
@@ -171,12 +172,12 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
-    // or moved. If the call slept while another context drove, the record may have been settled and swept. In all these cases, do not insert. On a
-    // server the user is not asked, because the store may run this in the async context of another call.
+    // or moved. So it may if the call waited for another context that may have sent it, or slept meanwhile until the record was swept. In all these
+    // cases, do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
     const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
-    if (begun.do === 'busy') job.seen.at = now;
+    if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
   };
   try {

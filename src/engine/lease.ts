@@ -3,7 +3,7 @@
  * work; safety rests on the key.
  */
 import { readRecord } from '../core/record.js';
-import { CLOCK_BACK_MS } from '../core/retention.js';
+import { CLOCK_BACK_MS, seenAt } from '../core/retention.js';
 import type { Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
@@ -66,7 +66,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (record) job.seen.at = askedAt;
+    if (record) job.seen.at = seenAt(record, askedAt);
     if (await freeFromDeadOwner(job)) return;
   }
 }

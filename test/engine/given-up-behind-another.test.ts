@@ -202,8 +202,8 @@ describe('a call that waits for a press which is never sent is not told how an e
   ];
   const ALL = CONTEXTS.flatMap(([where, of]) => BEFORE.flatMap((before) => NEVER_SENT.map((never) => [where, ...before, ...never, of] as const)));
 
-  test.each(ALL)('a press that waits %s is sent, if the earlier operation was %s and the press that it waits for %s', async (...row) => {
-    const [, , options, before, , never, entries, of] = row;
+  test.each(ALL)('a press that waits %s, where the earlier operation was %s and the press that it waits for %s', async (...row) => {
+    const [where, ended, options, before, , never, entries, of] = row;
     const world = newWorld();
     let refuse = (_: Error): void => {};
     const token = watched(new Promise<never>((_, reject) => (refuse = reject)));
@@ -217,7 +217,10 @@ describe('a call that waits for a press which is never sent is not told how an e
     await rest();
     refuse(new Error('no token'));
     expect((await world.end(one.tab, given)).outcome).toMatchObject({ type: 'unsent' });
-    expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+    // Where no record is left, `move` may have taken it with what was sent: only the next press sends. Elsewhere the earlier operation's record is back.
+    const isGone = ended === 'declined' && where !== 'under a lock';
+    if (isGone) expect(await world.end(other.tab, waits)).toMatchObject({ outcome: { effect: 'unknown', reason: 'record', attempts: 0 } });
+    expect((await world.end(other.tab, isGone ? pay(other.once) : waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
   test('a call waits for a second press, which took over from a closed page and was never sent either: the call is sent', async ({ world }) => {

@@ -1,6 +1,6 @@
 /**
- * Goal: a call that has seen another context drive its operation, and then slept until that operation was settled and its record removed, begins no
- * second one. Nor does a call with another payload that waits for one of its own realm which saw that, or which has sent the operation. Method:
+ * Goal: a call that has seen another context drive its operation, and then finds no record, begins no second one: it slept until the operation was
+ * settled and swept, or `move` or a log-out has taken the record. Nor does a call with another payload that waits for one of its own realm which saw that, or which has sent the operation. Method:
  * `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
  */
 import { describe, expect } from 'vitest';
@@ -115,7 +115,9 @@ test('a log-out that removes the record while the call is frozen is the same', a
   expect(await world.end(waiter, call)).toMatchObject(NOT_SURE);
 });
 
-test('a call that waited for minutes, awake, begins if the other one ends with nothing sent', async ({ world }) => {
+test('a call that waited for minutes, awake, sends nothing if the other one ends with nothing sent: the record could be gone for another reason', async ({
+  world,
+}) => {
   const process = { server: true, locks: false } as const;
   const driver = world.open(SHORT, process);
   const { tab: waiter, once } = world.open(PATIENT, process);
@@ -124,7 +126,42 @@ test('a call that waited for minutes, awake, begins if the other one ends with n
   await rest();
   const second = pay(once);
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
-  expect((await world.end(waiter, second)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+  expect(await world.end(waiter, second)).toMatchObject(NOT_SURE);
+  expect((await world.end(waiter, pay(once))).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+});
+
+describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
+  // After 2 s a process has looked several times, and has found the record each time.
+  test.for(REMOVES.flatMap(([what, removes]) => [0, 2].map((s) => [what, s, removes] as const)))(
+    '%s after %i s: it sends nothing',
+    async ([, s, removes], { world }) => {
+      const [driver, waiter] = [world.open(SHORT, of), world.open(SHORT, of)];
+      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+      const first = pay(driver.once);
+      await rest();
+      const second = pay(waiter.once);
+      await rest();
+      await world.clock.advance(s * SECOND);
+      await world.run(removes(world, of));
+      expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
+      expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
+
+  test('behind one that then gets no token: it cannot tell, and the next press is sent', async ({ world }) => {
+    let refuse = (_: Error): void => {};
+    const headers = () => new Promise<never>((_, reject) => void (refuse = reject));
+    const [driver, waiter] = [world.open({ ...SHORT, ...ONE, headers }, of), world.open(SHORT, of)];
+    const first = pay(driver.once);
+    await rest();
+    const second = pay(waiter.once);
+    await world.clock.advance(2 * SECOND);
+    refuse(new Error('no token'));
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
+    expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
+    expect((await world.end(waiter.tab, pay(waiter.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+  });
 });
 
 describe.each(CONTEXTS)('while a call with another payload waits behind one that drives, in %s', (_, of) => {
@@ -141,3 +178,26 @@ describe.each(CONTEXTS)('while a call with another payload waits behind one that
     expect(world.server.arrivals).toHaveLength(1);
   });
 });
+
+test.for<[string, boolean]>([
+  ['has driven the operation', true],
+  ['has only waited for another tab', false],
+])(
+  'an edited form that waits for its turn behind a call of its tab which %s sends nothing, also if a third tab has the lock in between',
+  async ([, drives], { world }) => {
+    const [driver, other] = [world.open(SHORT), world.open(SHORT)];
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+    const first = pay(driver.once);
+    await rest();
+    const elsewhere = pay(other.once);
+    await rest();
+    const { tab, once } = drives ? driver : other;
+    const edited = pay(once, { body: { cart: 'c1', amount: 12 } });
+    await rest();
+    await world.run(move(world.open({ ...ONE, namespace: 'ann' }).once, 'shop'));
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
+    expect(await world.end(tab, edited)).toMatchObject(NOT_SURE);
+    expect(await world.end(other.tab, elsewhere)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(1);
+  },
+);
