@@ -75,12 +75,14 @@ export class Wire implements Owner {
         wall: key.memoryOnly ? context.device.wall() : this.#world.storeNow(),
         deviceWall: key.memoryOnly ? context.device.wall() : this.#world.storeNow(),
         attempt: context.attempt,
+        attemptMs: 30_000,
         thawedAt: context.thawedAt,
         hook: context.hook,
         lateByTrueTime: false,
         copies: 1,
         endpoint: endpoint(url),
         heard: undefined,
+        over: false,
       };
       this.#world.sent(send);
       const message: Message = {

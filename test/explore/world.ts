@@ -201,6 +201,9 @@ export class ExploredWorld {
     return BEGAN + this.steps.now;
   }
 
+  /** The simulation notes here what a context has seen. */
+  read(): void {}
+
   storeNow(): number {
     return this.trueWall();
   }

@@ -73,7 +73,12 @@ export class App {
       context.later(0, () => void this.press(press, insisted));
       return undefined;
     }
-    if (world.options.guests && context.device.user !== GUEST) {
+    // What still has the guest's session is on its way to the user's.
+    if (context.session) {
+      context.later(AGAIN_MS, () => void this.press(press, insisted));
+      return undefined;
+    }
+    if (world.options.guests && context.user !== GUEST) {
       // Before any press, the app moves what the guest left unsettled. If that fails, it tries again later.
       return this.bring(context).then((brought) =>
         brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
@@ -96,7 +101,7 @@ export class App {
     const world = this.#world;
     if (context.dead) return undefined;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
-    const op = world.opFor(context.device.user, press.name, press.payload);
+    const op = world.opFor(context.user, press.name, press.payload);
     // A page that dies at the first call makes no second one.
     let last: Promise<unknown> | undefined;
     for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) last = this.call(context, op, press, { press, insisted });
@@ -181,8 +186,7 @@ export class App {
     };
     return sweep
       .run(context, { concurrency, takes, inBackground, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
-        const op =
-          (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.device.user, name as OpFacts['name']);
+        const op = (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.user, name as OpFacts['name']);
         this.#told(context, sweep.callFor(op), 'answer', outcome.effect === 'unknown' ? undefined : response, outcome);
       })
       .then(
@@ -205,11 +209,12 @@ export class App {
       op,
       verb,
       context: context.id,
-      user: context.device.user,
+      user: context.user,
       payload,
       begunAt: world.time.now,
       limitMs,
       setBackMs: context.device.setBackMs,
+      setsBack: context.device.setsBack,
       repeat: context.client.repeat ?? 'never',
       ...more,
       told: undefined,

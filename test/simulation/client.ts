@@ -12,7 +12,7 @@ import type { Endpoint } from './requests.js';
 import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
 
-const ATTEMPT_MS = 30_000;
+export const ATTEMPT_MS = 30_000;
 /** The reads and writes between two attempts, each of which may take the store's whole time limit. */
 const STORE_MS = 40_000;
 
@@ -84,7 +84,7 @@ export const reconcileIn =
       asks(world, context, world.books.keys.get(key)?.op, hangs);
       if (hangs) return;
       const facts = world.books.keys.get(key);
-      const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
+      const mine = facts !== undefined && personOf(context.user) === facts.op.user;
       const byKey = context.client.reconciles === 'by-key';
       const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts, byKey }) : 'none';
       const refused = faults.hits(random, 'reconcileRefused');
@@ -151,7 +151,7 @@ export function clientOptions(world: World, context: Context): OnceOptions {
   const own = OWN_OPTIONS.flatMap((name) => (client[name] === undefined ? [] : [[name, client[name]] as const]));
   return {
     ...Object.fromEntries(own),
-    namespace: () => context.device.user,
+    namespace: () => context.user,
     ...(client.reconciles ? { reconcile: reconcileIn(world, context) } : {}),
     ...(client.hooks ? { headers: hookIn(world, context) } : {}),
     ...(client.around ? { use: [around(aroundIn(world, context))] } : {}),

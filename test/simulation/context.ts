@@ -61,6 +61,8 @@ export class Context {
   readonly looks = new Set<() => void>();
   /** The run of `resume` through all pending operations that is under way in this context. */
   sweep: Sweep | undefined;
+  /** The user whose session this page still has, if it is not that of the device. */
+  session: string | undefined;
   /** Called when this context dies. */
   readonly mourners = new Set<() => void>();
   readonly #world: World;
@@ -84,6 +86,11 @@ export class Context {
   /** The registry that all clients of this context share in memory. */
   get registry(): Registry | undefined {
     return this.#realm.registry as Registry | undefined;
+  }
+
+  /** The user whose session it is, for its namespace and for the server. */
+  get user(): string {
+    return this.session ?? this.device.user;
   }
 
   boot(options: OnceOptions): this {

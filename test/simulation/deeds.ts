@@ -20,7 +20,7 @@ interface Scene {
 /** What people do on a page. On a frozen page nobody can press anything, so these wait until it thaws. */
 const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close', 'close-other']);
 
-const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
+const opOf = ({ world, slot: { device }, context }: Scene, name: number): OpFacts => world.opFor(context?.user ?? device.user, name, 1);
 
 /** Switches a condition on, and off again after `ms`. */
 const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolean) => void): void => {
@@ -35,7 +35,8 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   'resume-all': (action, { app }) => app.resumeAll(app.open(action.slot), action),
   list: ({ slot }, { app }) => pending(app.open(slot).once).catch(() => {}),
   forget: ({ slot, name, anyway }, scene) => forget(scene.world, scene.app.open(slot), opOf(scene, name), anyway),
-  settle: ({ slot, name, lie = false }, scene) => settle(scene, scene.app.open(slot), opOf(scene, name), lie),
+  settle: ({ slot, name, lie = false, soon = false }, scene) =>
+    settle(scene, scene.app.open(slot), opOf(scene, name), lie ? 'lie' : soon ? 'settle-soon' : 'settle'),
   elsewhere({ name }, scene) {
     scene.world.faults.count('elsewhere');
     opOf(scene, name).elsewhere = true;
@@ -46,10 +47,21 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context.device.user !== GUEST) return;
     world.faults.count('logIn');
     world.log(() => `${context.id} logs in`);
-    // The user has one session on all machines that share the store, and each of their contexts moves what the guest left unsettled.
-    for (const device of world.options.sharedStore ? world.devices : [context.device]) {
+    // The user has one session on all machines that share the store, and each of their contexts moves what the guest left unsettled. With a lag, each page
+    // has a session of its own, and only the page of the log-in has the user's at once.
+    const { sharedStore, logInLagMs: lag = 0 } = world.options;
+    const random = world.random.of('log-in', world.time.now);
+    for (const device of sharedStore ? world.devices : [context.device]) {
+      for (const one of device.contexts) if (lag && one !== context) one.session = GUEST;
       device.user = USERS[0];
-      for (const one of device.contexts) if (!one.closed && !one.frozen) void app.bring(one);
+      for (const one of device.contexts) {
+        const arrives = (): void => {
+          one.session = undefined;
+          if (!one.closed && !one.frozen) void app.bring(one);
+        };
+        if (one.session) one.later(random.int(0, lag), arrives);
+        else arrives();
+      }
     }
   },
   restart(_, { world, app, slot, context }) {
@@ -77,6 +89,10 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   'clock-jump'({ ms }, { world, slot }) {
     world.faults.count('clockJump');
     slot.device.jump(ms);
+  },
+  'store-clock'({ ms }, { world }) {
+    world.faults.count('clockJump');
+    world.storeSetMs += ms;
   },
   'clock-slip'({ ms, days }, { world, slot }) {
     world.faults.count('clockSlip');
@@ -122,14 +138,17 @@ function forget(world: World, context: Context, op: OpFacts, anyway: boolean): P
   return world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
 }
 
-/** Settles with the truth, if it is known. `lie`: the app settles with something untrue, or with "none" when nobody can know yet. */
-function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): Promise<unknown> | undefined {
-  const truth = world.truth(op);
-  const word = lie ? (truth === 'none' ? 'done' : 'none') : truth;
+/**
+ * Settles with the truth, if it is known. `lie`: the app settles with something untrue, or with "none" when nobody can know yet. `settle-soon`: with
+ * what its server knows at this moment.
+ */
+function settle({ world }: Scene, context: Context, op: OpFacts, how: 'settle' | 'settle-soon' | 'lie'): Promise<unknown> | undefined {
+  const truth = world.truth(op, { soon: how === 'settle-soon' });
+  const word = how === 'lie' ? (truth === 'none' ? 'done' : 'none') : truth;
   if (word === 'unknown') return undefined;
-  if (lie) world.faults.count('lie');
+  if (how === 'lie') world.faults.count('lie');
   const operation = operationOf(context.once, world.requests.nameOf(op));
-  return world.doing(context, lie ? 'lie' : 'settle', op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
+  return world.doing(context, how, op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
 }
 
 function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): Promise<unknown> | undefined {

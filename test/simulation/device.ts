@@ -27,6 +27,7 @@ export class Device {
   online = true;
   /** By how much the device's clock was set back, in all, ms. */
   setBackMs = 0;
+  setsBack = 0;
   readonly #world: World;
   #skewMs: number;
 
@@ -59,7 +60,9 @@ export class Device {
 
   jump(ms: number): void {
     this.#skewMs += ms;
-    if (ms < 0) this.setBackMs -= ms;
+    if (ms >= 0) return;
+    this.setBackMs -= ms;
+    this.setsBack++;
   }
 
   setOnline(online: boolean): void {

@@ -18,6 +18,8 @@ export interface Call {
   readonly limitMs: number;
   /** By how much the device's clock had been set back, in all, when the call began, ms. */
   readonly setBackMs: number;
+  /** How often. */
+  readonly setsBack: number;
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** The caller agreed that the operation goes on without the page until this time, by the device's clock. */
   readonly untilMs?: number | undefined;
@@ -56,6 +58,8 @@ export interface Send {
   readonly lateByTrueTime: boolean;
   /** The number of the attempt in its call, from 1, as the client's event says. */
   readonly attempt: number;
+  /** How long the attempt may take, ms. */
+  readonly attemptMs: number;
   /** When the context last thawed. */
   readonly thawedAt: number;
   /** The last hook that its context waited for. */
@@ -73,6 +77,8 @@ export interface Send {
   readonly replays?: boolean | undefined;
   /** The answer that the client got while it was still listening, if any. */
   heard: { readonly layer: Layer; readonly status: number } | undefined;
+  /** The client has seen the attempt end, or has given it up. */
+  over: boolean;
 }
 
 /** The layer that gave the answer. The key layer repeats what it has kept; `front` and `unkept` answers are not kept. */
@@ -99,6 +105,10 @@ export interface KeyFacts {
   readonly bornIn: string;
   /** The user to whom the key belongs. A guest's key becomes that of the user who logs in. */
   user: string;
+  /** When its record was written last. */
+  writtenAt: number;
+  /** Until when a record with this key was stored for each user: a `move` that was cut off leaves the guest's, too. */
+  readonly storedFor: Map<string, number>;
   readonly random: boolean;
   /** A record with this key, marked as sent, was committed to the shared store. */
   durable: boolean;
@@ -156,6 +166,8 @@ export interface KeyFacts {
   byHand: boolean;
   /** What the app said of the key was not true. */
   lied: boolean;
+  /** When each context last read that the key was pending, and marked as sent. */
+  readonly seen: Map<string, number>;
   readonly sends: Send[];
   readonly effects: Effect[];
   /** The first call that was told that the key had no effect and never will. */
@@ -210,7 +222,7 @@ export interface OpFacts {
 
 /** What the app has a context do by hand. `clear-forget`: a log-out that also forgets unsettled operations. */
 export interface ByHand {
-  readonly what: 'clear' | 'clear-forget' | 'forget' | 'settle' | 'lie' | 'move';
+  readonly what: 'clear' | 'clear-forget' | 'forget' | 'settle' | 'settle-soon' | 'lie' | 'move';
   readonly since: number;
 }
 

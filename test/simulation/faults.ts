@@ -40,6 +40,8 @@ export interface FaultRates {
   crashesAfter?: number;
   /** The server is killed at work: no answer, no effect. Its lock stays until it times out. */
   dies?: number;
+  /** The work takes up to half an hour. */
+  worksLong?: number;
   /** The server forgets a key before its window ends, which breaks its promise. */
   forgetsEarly?: number;
 

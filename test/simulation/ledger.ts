@@ -106,6 +106,8 @@ export class Books implements Ledger {
       bornAt: this.now(),
       bornIn,
       user: op.user,
+      writtenAt: 0,
+      storedFor: new Map(),
       random,
       durable: false,
       memoryOnly: false,
@@ -140,6 +142,7 @@ export class Books implements Ledger {
       sends: [],
       effects: [],
       none: undefined,
+      seen: new Map(),
     };
     op.keys.set(key, made);
     this.keys.set(key, made);
@@ -163,6 +166,7 @@ export class Books implements Ledger {
 
   #commit(commit: Commit): void {
     const { op, user, before, after, memory, why, byHand, context } = commit;
+    if (before) op.keys.get(before.key)?.storedFor.set(user, this.now());
     if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn' || why === 'flipped') {
@@ -197,6 +201,8 @@ export class Books implements Ledger {
     if (!after) return;
     const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random, context);
+    key.writtenAt = this.now();
+    key.storedFor.set(user, Number.POSITIVE_INFINITY);
     // Where the name may take effect again, a guest's operation that `move` puts in the place of what the user has done is the next one.
     if (op.epoch > epoch && does(byHand, 'move')) key.epoch = op.epoch;
     // A late write into the guest's copy of the record does not give the key back to the guest.
@@ -213,7 +219,7 @@ export class Books implements Ledger {
     // The context may have died before its caller was told.
     if (after.state === 'settled' && after.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
     if (after.payloads.length > 1) key.edited = true;
-    if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
+    if (does(byHand, 'lie', 'settle-soon') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
     // The rest that a log-out leaves of a settled record answers the calls that wait for it, and is kept no longer. A sweep at the same time notes
@@ -260,7 +266,7 @@ export class Books implements Ledger {
     if (!before || (key.end && user !== key.user)) return;
     // Replacing the key of an ended record by another one does not end it again.
     if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
-    if (does(byHand, 'settle', 'lie')) key.byHand = true;
+    if (does(byHand, 'settle', 'settle-soon', 'lie')) key.byHand = true;
     // A log-out that forgets unsettled operations removes the record, and the lease in it.
     if (!after && does(byHand, 'clear-forget')) key.held = undefined;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');

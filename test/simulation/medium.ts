@@ -135,6 +135,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       const write = (current: unknown, report: boolean) => {
         // A store may run the change more than once before it commits.
         if (random.chance(0.1)) change(current, now());
+        world.read(current, context);
         const { next, value } = change(current, now());
         const fails = next === undefined ? undefined : commit(id, next, strict, random);
         if (!report) return;
@@ -172,7 +173,11 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     },
     read(id) {
       context.looksAt(id);
-      return look('read', () => medium.records.get(id));
+      return look('read', () => {
+        const stored = medium.records.get(id);
+        world.read(stored, context);
+        return stored;
+      });
     },
     scan: (query) => look('scan', () => medium.scan(query), isIdle(query) ? IDLE_SWEEP : 'scan'),
     async close() {

@@ -1,7 +1,7 @@
 /** The wire between contexts and servers. It loses, delays, copies, reorders and cuts. */
 import { COPY_LIFETIME_MS } from '../../src/core/decide.js';
 import { type Answer, type BodyEnd, SimulatedResponse } from './answers.js';
-import { speaks } from './client.js';
+import { ATTEMPT_MS, speaks } from './client.js';
 import type { Context } from './context.js';
 import type { OpFacts, Send } from './facts.js';
 import type { Random } from './random.js';
@@ -78,7 +78,7 @@ export class Network {
         const send: Send = {
           id: ++this.#sends,
           key: known,
-          account: context.device.user,
+          account: context.user,
           call: this.#world.callOf(context, headers.get('x-call'), op, payload),
           context: context.id,
           payload,
@@ -86,9 +86,10 @@ export class Network {
           wall: known.memoryOnly ? context.device.wall() : this.#world.storeNow(context.device),
           deviceWall: context.device.wall(),
           attempt: context.attempt,
+          attemptMs: context.client.limits?.attemptMs ?? ATTEMPT_MS,
           thawedAt: context.thawedAt,
           hook: context.hook,
-          lateByTrueTime: server.forgets(context.device.user, key, endpoint),
+          lateByTrueTime: server.forgets(context.user, key, endpoint),
           copies: fate.copies.length,
           endpoint,
           stamp,
@@ -96,6 +97,7 @@ export class Network {
           keyless: sent === undefined,
           replays: speaks(context.client, endpoint)?.replays === true,
           heard: undefined,
+          over: false,
         };
         this.#world.sent(send);
         this.#carry(context, send, fate, text, random, { url, signal, resolve: resolve as (answer: unknown) => void, reject });
@@ -114,7 +116,7 @@ export class Network {
     const { faults, time } = this.#world;
     const server = this.#world.servers.find((one) => one.holds(url)) ?? this.#world.server;
     const random = faults.occasion(`net ${url}`);
-    const account = context.device.user;
+    const account = context.user;
     const { refused, copies, end, answerMs } = this.#fate(random, server, false);
     signal?.addEventListener('abort', () => to.reject(signal.reason));
     if (refused || !context.device.online) {
@@ -141,7 +143,12 @@ export class Network {
     const { time } = this.#world;
     const server = this.#world.serverAt(send.endpoint);
     const { op } = send.key;
-    const toClient = (ms: number, tell: () => void): void => void context.later(ms, tell);
+    const ends = (tell: () => void): void => {
+      send.over = true;
+      tell();
+    };
+    to.signal?.addEventListener('abort', () => ends(() => {}));
+    const toClient = (ms: number, tell: () => void): void => void context.later(ms, () => ends(tell));
     if (!fate.copies.length) {
       if (fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
       return;

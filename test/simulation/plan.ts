@@ -44,6 +44,13 @@ export interface Workload {
   readonly logIn?: number;
   /** The app settles an operation with something untrue. */
   readonly lie?: number;
+  /** The app settles an operation with what its server knows at that moment, although requests may be on their way. */
+  readonly settleSoon?: number;
+  /** The chance that a call may take an hour. */
+  readonly patient?: number;
+  /** The clock of the store that all machines share is set. */
+  readonly storeClock?: number;
+  readonly storeClockMsMax?: number;
   /** A log-out that also forgets unsettled operations. */
   readonly logOutForget?: number;
   /** The operation is done by other means, such as at the counter. */
@@ -84,7 +91,7 @@ interface Kinds {
   };
   resume: About;
   'resume-all': On & { readonly concurrency: number; readonly takes: number; readonly abortMs?: number };
-  settle: About & { readonly lie?: boolean };
+  settle: About & { readonly lie?: boolean; readonly soon?: boolean };
   elsewhere: About;
   forget: About & { readonly anyway: boolean };
   list: On;
@@ -95,6 +102,7 @@ interface Kinds {
   close: On;
   freeze: For;
   'clock-jump': For;
+  'store-clock': At & { readonly ms: number };
   'clock-slip': For & { readonly days: number };
   'close-other': On;
   offline: For;
@@ -111,6 +119,7 @@ export type DoWhat = keyof Kinds;
 
 /** The chance that an action comes from a random slot instead of the operation's usual one. Actions from several places are the point of these worlds. */
 const ELSEWHERE = 0.35;
+const PATIENT_MS = 3_600_000;
 
 function story(random: Random, name: number, slots: number, w: Workload): Action[] {
   const actions: Action[] = [];
@@ -124,13 +133,15 @@ function story(random: Random, name: number, slots: number, w: Workload): Action
     else if (i > 0 && random.chance(w.changed ?? 0)) payload++;
     const double = random.chance(w.double ?? 0);
     const abortMs = random.chance(w.abort ?? 0) ? random.int(0, random.chance(0.5) ? 50 : 40_000) : undefined;
-    actions.push({ do: 'press', at, slot: slot(), name, payload, double, ...(abortMs === undefined ? {} : { abortMs }) });
+    const patient = random.chance(w.patient ?? 0) ? { totalMs: PATIENT_MS } : {};
+    actions.push({ do: 'press', at, slot: slot(), name, payload, double, ...(abortMs === undefined ? {} : { abortMs }), ...patient });
     const later = (): number => at + random.exponential(w.gapMs);
     if (random.chance(w.resume ?? 0)) actions.push({ do: 'resume', at: later(), slot: slot(), name });
     if (random.chance(w.settle ?? 0)) actions.push({ do: 'settle', at: later(), slot: slot(), name });
     if (random.chance(w.forget ?? 0)) actions.push({ do: 'forget', at: later(), slot: slot(), name, anyway: false });
     if (random.chance(w.forgetAnyway ?? 0)) actions.push({ do: 'forget', at: later(), slot: slot(), name, anyway: true });
     if (random.chance(w.lie ?? 0)) actions.push({ do: 'settle', at: later(), slot: slot(), name, lie: true });
+    if (random.chance(w.settleSoon ?? 0)) actions.push({ do: 'settle', at: later(), slot: slot(), name, soon: true });
     if (random.chance(w.elsewhere ?? 0)) actions.push({ do: 'elsewhere', at: later(), slot: slot(), name });
     at += random.exponential(w.gapMs);
   }
@@ -169,6 +180,7 @@ function befall(random: Random, slots: number, w: Workload): Action[] {
   some(w.logIn, (at, slot) => ({ do: 'log-in', at, slot }));
   some(w.logOutForget, (at, slot) => ({ do: 'log-out', at, slot, to: random.int(0, 1), forget: true }));
   some(w.clockSlip, (at, slot) => ({ do: 'clock-slip', at, slot, days: random.int(31, 60), ms: long(20_000) }));
+  some(w.storeClock, (at) => ({ do: 'store-clock', at, ms: long(w.storeClockMsMax ?? 600_000) * (random.chance(0.3) ? 1 : -1) }));
   some(w.closeOther, (at, slot) => ({ do: 'close-other', at, slot }));
   return actions;
 }

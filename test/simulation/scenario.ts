@@ -59,6 +59,8 @@ export interface WorldOptions {
   readonly screens?: boolean | undefined;
   /** Each user begins as a guest. A log-in moves the guest's unsettled operations. */
   readonly guests?: boolean | undefined;
+  /** Each page has a session of its own. A log-in in one page reaches the others up to this much later, ms. */
+  readonly logInLagMs?: number | undefined;
   readonly server: ServerOptions;
   readonly client: ClientOptions;
   /** The client options of the next release of the app, which every restart brings. */

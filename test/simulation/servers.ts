@@ -41,6 +41,8 @@ interface Entry {
 
 /** How long the lock of a server that died at work holds. */
 const LOCK_MS = 90_000;
+/** Longer than any call waits. */
+const LONG_MS = 1_800_000;
 
 export class Server {
   readonly options: ServerOptions;
@@ -230,7 +232,8 @@ export class Server {
     // Only the first part can be declined: once the customer was charged, the fee is not refused.
     const first = copy.send.key.op.parts.indexOf(copy.send.part ?? '') < 1;
     const declined = (faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload)) && first;
-    time.after(random.int(...this.options.workMs), () => {
+    const long = random.of('long');
+    time.after(faults.hits(long, 'worksLong') ? long.int(60_000, LONG_MS) : random.int(...this.options.workMs), () => {
       if (boot !== this.#boot) copy.lost();
       else if (stuck) this.#die(copy, entry);
       else if (crash === 'before') this.#end(copy, entry, id, BROKEN, this.options.keepsErrors ? 'kept' : undefined);

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { childKey } from '../../src/core/derived.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
+import { CLOCK_BACK_MS } from '../../src/core/retention.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
@@ -49,6 +50,8 @@ export class World {
   readonly lines: string[] = [];
   /** How many operations the calm found pending, and how many of them only an app with `reconcile` could end. */
   readonly stats = { leftPending: 0, onlyReconcile: 0 };
+  /** By how much the clock of the store that all machines share was set, ms. */
+  storeSetMs = 0;
   attempts = 0;
   copies = 0;
   readonly random: Random;
@@ -132,6 +135,13 @@ export class World {
   #brought({ ns, key }: OnceRecord): boolean {
     if (USER_BY_NS.get(ns) !== GUEST) return false;
     return this.devices.some(({ medium }) => [...medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns));
+  }
+
+  /** A call of this context read a record, or a sweep did. Not what the app does by hand. */
+  read(stored: unknown, { id }: Context): void {
+    const { state, ambiguous, key = '' } = (stored ?? {}) as Partial<OnceRecord>;
+    const known = state === 'pending' && ambiguous ? this.books.keys.get(key) : undefined;
+    if (known && ![...this.#deeds].some(({ context }) => context === id)) known.seen.set(id, this.time.now);
   }
 
   /** The store reported that it did not write this record. */
@@ -222,7 +232,7 @@ export class World {
 
   /** A database that several machines share has a clock of its own. */
   storeNow(device: Device | undefined): number {
-    return this.options.sharedStore || !device ? this.trueWall() : device.wall();
+    return this.options.sharedStore || !device ? this.trueWall() + this.storeSetMs : device.wall();
   }
 
   #expired(record: OnceRecord | undefined, device: Device | undefined): Commit['expired'] {
@@ -265,7 +275,12 @@ export class World {
   /** What an app could find out from its server. It can say "none" only when nothing is on the wire any more. */
   truth(
     op: OpFacts,
-    { but, key, byKey = op.unnamed }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean } = {},
+    {
+      but,
+      key,
+      byKey = op.unnamed,
+      soon = false,
+    }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean; readonly soon?: boolean } = {},
   ): 'done' | 'none' | 'unknown' {
     if (op.elsewhere) return 'done';
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
@@ -275,14 +290,17 @@ export class World {
     const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
     // An operation that took effect in part must go on.
     if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
-    return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
+    // `soon`: what the app's server knows at this moment, whatever is on its way.
+    return soon || (this.idle(op, but) && this.network.quiet(op)) ? 'none' : 'unknown';
   }
 
   #dueAt(call: Call): number {
     const context = this.contexts.get(call.context);
     const { storeHangs, storeSlow } = this.options.faults;
     const slack = storeHangs || storeSlow ? STORE_SLACK_MS : SLACK_MS;
-    const setBack = (context?.device.setBackMs ?? 0) - call.setBackMs;
+    // A clock that goes back by hours ends the call, so each time it costs no more than this.
+    const { setBackMs = 0, setsBack = 0 } = context?.device ?? {};
+    const setBack = Math.min(setBackMs - call.setBackMs, (setsBack - call.setsBack) * (CLOCK_BACK_MS + call.limitMs));
     return Math.max(call.begunAt + call.limitMs, context?.thawedAt ?? 0) + slack + setBack;
   }
 }

@@ -12,6 +12,7 @@ export const atMostOne: Checker = {
     const { op } = effect.key;
     if (op.unnamed || op.repeat === 'always') perCall(op, effect.send.part, ledger);
     if (op.repeat === 'if-changed') unchanged(effect, ledger);
+    if (!op.unnamed && op.repeat === 'never') perIntention(effect, ledger);
     if (!op.unnamed || effect.key.effects.length > 0) perEpoch(effect, ledger);
   },
 };
@@ -30,6 +31,24 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
     const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key) ?? asGuest(key, effect.key));
     if (why) ledger.apart(why, op);
     else ledger.violate(NAME, op, says(key === effect.key, key.key, effect, ledger));
+  }
+}
+
+/**
+ * A call that has seen another context drive the operation means that effect, also if a sweep or a log-out removes the record meanwhile, which
+ * ends the epoch.
+ */
+function perIntention({ key, send }: Effect, ledger: Ledger): void {
+  const { op } = key;
+  for (const other of op.keys.values()) {
+    if (other.epoch === key.epoch || !other.effects.some((one) => one.send.part === send.part)) continue;
+    const [first, later] = other.bornAt < key.bornAt ? [other, key] : [key, other];
+    // A record that is there and only due to be forgotten is another matter: it is not judged here.
+    if (!first.swept || first.end === 'forgotten' || first.byHand || excuse(first, ledger)) continue;
+    const { call } = (later === key ? send : other.effects[0]?.send) ?? send;
+    const seenAt = first.seen.get(call?.context ?? '');
+    if (!call || call.verb === 'resume' || seenAt === undefined || seenAt < call.begunAt) continue;
+    ledger.violate(NAME, op, `call ${call.id} has seen at ${seenAt} that ${first.key} was driven, and ${later.key} took effect, too`);
   }
 }
 

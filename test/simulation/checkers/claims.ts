@@ -17,9 +17,12 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   const driving = (since: number) =>
     op.calls.find((call) => call.context === context && call.verb !== 'resume' && !call.told && !call.dead && drives(call.id, key, since));
   for (const { what, since } of byHand) {
-    const driver = what === 'forget' || what === 'settle' || what === 'lie' ? driving(since) : undefined;
+    const driver = what !== 'clear' && what !== 'clear-forget' && what !== 'move' ? driving(since) : undefined;
     if (driver) ledger.violate(NAME, op, `${what} ended ${key.key} while call ${driver.id} of the same context drove it`);
   }
+  const onItsWay = does(byHand, 'settle-soon') && after?.ending?.effect === 'none' && key.sends.find((send) => mayArrive(send, ledger.now()));
+  if (ledger.exact && onItsWay)
+    ledger.violate(NAME, op, `settled ${key.key} as none, and the attempt of ${onItsWay.context} at ${onItsWay.at} may still arrive`);
   const { held } = key;
   const comesOver = does(byHand, 'clear', 'clear-forget', 'move');
   // A lease that lasts a day or more was taken by a clock that was wrong, so nobody respects it.
@@ -27,6 +30,12 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   if (ledger.exact && holds && held.context && held.context !== context && !comesOver)
     ledger.violate(NAME, op, `${key.key} was ended by ${context} while ${held.context} held its lease for ${held.until - storeNow} ms more`);
 }
+
+/**
+ * Whether an attempt may be on its way as far as a client can know: its process, which had a lease, died or sleeps. Pages keep each other out by locks,
+ * which are released when a page dies.
+ */
+const mayArrive = ({ context, at, attemptMs, over }: Send, now: number): boolean => context.startsWith('process') && !over && now < at + attemptMs;
 
 const drives = (id: number, key: KeyFacts, since: number): boolean => key.sends.some((send) => send.call?.id === id && send.at < since);
 
@@ -56,6 +65,31 @@ export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger
     one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt - HOUR_MS;
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
+}
+
+/**
+ * An unnamed call goes on with an equal one that ended as unknown before it began, also if that was a guest's and `move` brought it here. On a server,
+ * equal unnamed calls are different operations.
+ */
+export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger: Ledger): void {
+  const { op } = key;
+  if (!ledger.quick || !op.unnamed || !call || context.startsWith('process') || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
+  if (key.sends.length > 1 || op.refused || op.calls.some((one) => one !== call && !one.told && !one.dead)) return;
+  const isLost = ({ told }: Call): boolean => told?.outcome?.effect === 'unknown' && told.at + LATE_MS_MAX < call.begunAt;
+  const lost = [...op.keys.values()].find(
+    (one) =>
+      one !== key &&
+      one.user === key.user &&
+      one.durable &&
+      one.pendingInStore &&
+      // Otherwise a `resume` may have it in hand.
+      one.writtenAt < call.begunAt &&
+      !one.held?.context &&
+      !one.damaged &&
+      one.sends.length > 0 &&
+      one.sends.every((send) => send.call && isLost(send.call) && wall < send.wall + HOUR_MS),
+  );
+  if (lost) ledger.violate(NAME, op, `call ${call.id} sent ${key.key}, although ${lost.key} of an equal call had ended as unknown before`);
 }
 
 /** A call that waited while another context drove the same payload is told how that ended, and sends nothing itself. */

@@ -1,6 +1,6 @@
 /** Promise 3: one key per operation from begin to settle, whoever drives it. */
 import { type Checker, type Commit, type KeyFacts, type Ledger, type Send, wasSent } from '../facts.js';
-import { afterLogOut, afterWaiting, besideDamaged, endedByAnother, NAME, wentOn } from './claims.js';
+import { afterLogOut, afterWaiting, besideDamaged, besideLost, endedByAnother, LATE_MS_MAX, NAME, wentOn } from './claims.js';
 import { withoutConsent } from './consent.js';
 import { inMemoryOnly } from './excuse.js';
 
@@ -30,10 +30,12 @@ function sent(send: Send, ledger: Ledger) {
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
   if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent, although nobody waits for it`);
-  if (send.account !== key.user) ledger.violate(NAME, key.op, `${key.key} of ${key.user} was sent with the cookie of ${send.account}`);
+  if (send.account !== key.user && ledger.now() > (key.storedFor.get(send.account) ?? 0) + LATE_MS_MAX)
+    ledger.violate(NAME, key.op, `${key.key} of ${key.user} was sent with the cookie of ${send.account}`);
   afterLogOut(send, ledger);
   afterWaiting(send, ledger);
   besideDamaged(send, ledger);
+  besideLost(send, ledger);
   withoutConsent(send, ledger, NAME);
 }
 

@@ -8,10 +8,11 @@ import * as months from './months.js';
 import * as paired from './pairs.js';
 import * as places from './places.js';
 import * as servers from './servers.js';
+import * as sessions from './sessions.js';
 import * as storms from './storms.js';
 
 /** The scenarios whose worlds are drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, paired].flatMap((group): readonly Scenario[] =>
-  Object.values(group),
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, sessions, paired].flatMap(
+  (group): readonly Scenario[] => Object.values(group),
 );
 export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];
