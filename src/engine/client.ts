@@ -135,7 +135,6 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
-  /** When the record was last seen while another context drove, or by a call of this realm that this one waited for. */
   readonly seen: InFlightOperation['seen'];
 }
 
