@@ -119,8 +119,8 @@ export class InFlightOperation {
   readonly looks: NonNullable<Claimant['waited']>[] = [];
 
   /**
-   * `at`: when the record was last seen, ms since 1970: `-Infinity` once the operation was sent from here. If the record is missing much later, it
-   * was removed, and that does not mean that nothing was sent.
+   * `at`: when this operation last saw the record while another context drove, ms since 1970; `Infinity` if it never did. `-Infinity` once something
+   * may have been sent, here or there: then a record that is missing was removed, and that does not mean that nothing was sent.
    */
   readonly seen: { at: number };
 

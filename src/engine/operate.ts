@@ -131,8 +131,8 @@ async function fly(
     };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
-    const { release, unlocked, waited: seen } = await takeLock(job, held);
-    const waited = before ?? seen;
+    const { release, unlocked, waited: waitedHere } = await takeLock(job, held);
+    const waited = before ?? waitedHere;
     if (waited) flight.looks[0] = waited;
     const ended = isAbandoned(job) ? leftBefore(job, unlocked, waited !== undefined) : execute({ ...job, unlocked, waited }, flight);
     conclude(job, flight, await ended.finally(release));

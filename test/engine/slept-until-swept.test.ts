@@ -4,10 +4,10 @@
  * `keep.forMs` is short, and the call that sleeps has more time than the record is kept; sweeps of later pages remove the record.
  */
 import { describe, expect } from 'vitest';
-import { clear, move, type Once } from '../../src/entries/index.js';
+import { clear, move, type Once, resumeOne, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { HOUR, MINUTE, ONE, type PayOptions, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const SHORT = { namespace: 'shop', keep: { forMs: 0 } } as const;
 const PATIENT = { ...SHORT, limits: { totalMs: HOUR } } as const;
@@ -161,6 +161,29 @@ describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
     expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
     expect((await world.end(waiter.tab, pay(waiter.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+describe.each(CONTEXTS)('`move` takes the operation, in %s, while for it waits', (_, of) => {
+  test.for<[string, (once: Once) => Promise<unknown>]>([
+    ["a press with repeat: 'if-changed'", (once) => pay(once, { repeat: 'if-changed' })],
+    ["an edited form with repeat: 'if-changed'", (once) => pay(once, { repeat: 'if-changed', body: { cart: 'c1', amount: 12 } })],
+    ["a press with repeat: 'always'", (once) => pay(once, { repeat: 'always' })],
+    ['a press at another origin', (once) => pay(once, { url: URL_.replace('shop.', 'eu.shop.') })],
+    ['resumeOne', (once) => watched(resumeOne(once, NAME))],
+    ['run of that name', (once) => watched(run(once, NAME, () => Promise.reject(new Error('run was called'))))],
+  ])('%s: nothing has a second effect', async ([, act], { world }) => {
+    const [driver, waiter] = [world.open(SHORT, of), world.open(SHORT, of)];
+    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+    const first = pay(driver.once);
+    await rest();
+    const second = act(waiter.once);
+    await world.clock.advance(2 * SECOND);
+    await world.run(move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop'));
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
+    const [ended] = await world.run(Promise.allSettled([second]));
+    expect(ended).toMatchObject({ status: 'rejected', reason: { outcome: { effect: 'unknown', attempts: 0 } } });
+    expect(world.server.arrivals).toHaveLength(1);
   });
 });
 
