@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type Child, script } from '../../support/child.js';
 
 export class Consumers {
@@ -51,5 +52,21 @@ export class Consumers {
     const child = this.start(task);
     await child.line((line) => line === 'charged');
     return child;
+  }
+
+  /** Stops the process while it does not hold the database, which would keep every other process from writing. The test's end kills it. */
+  pause({ process }: Child): void {
+    onTestFinished(() => void process.kill('SIGKILL'));
+    const database = new DatabaseSync(this.path);
+    for (let holds = true; holds; ) {
+      process.kill('SIGSTOP');
+      try {
+        database.exec('BEGIN IMMEDIATE; ROLLBACK');
+        holds = false;
+      } catch {
+        process.kill('SIGCONT');
+      }
+    }
+    database.close();
   }
 }

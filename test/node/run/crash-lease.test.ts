@@ -62,7 +62,7 @@ test('the last attempt of a killed process may still be on its way: for a while 
 
 test('a paused process keeps its operation: nobody can settle it or take it over while the lease lasts', async () => {
   const first = await consumers.charging('slow');
-  first.process.kill('SIGSTOP');
+  consumers.pause(first);
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
   await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });

@@ -31,7 +31,7 @@ test('A24: an effect whose process is killed runs again in another process under
 
 test('A32: a paused process that wakes after another one took over does not overwrite the stored end, and its caller still gets its own result', async () => {
   const first = await consumers.charging('brief');
-  first.process.kill('SIGSTOP');
+  consumers.pause(first);
   const second = consumers.start();
   expect(await second.ended).toBe(0);
   expect(second.lines.at(-1)).toBe('receipt ch_1 true');
