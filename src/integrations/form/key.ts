@@ -64,7 +64,13 @@ export class SpentKeys {
   /** Replaces a used-up key in a form. */
   renew(form: HTMLFormElement): void {
     const field = renderedKey(form);
-    if (field) field.value = this.current(field.value);
+    if (!field) return;
+    const key = this.current(field.value);
+    // Set the attribute, not the property. Firefox restores a hidden field whose property was set, even if the reloaded page is for another order:
+    // that order would be sent under this key, and the server would give it the answer to this one.
+    field.defaultValue = key;
+    // The value of a field that is not hidden does not follow its attribute once it was changed.
+    if (field.value !== key) field.value = key;
   }
 }
 

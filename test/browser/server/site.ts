@@ -1,4 +1,5 @@
 /** What is under `/site/`: pages, scripts and shops for tests in browsers, as middleware of vitest's own server. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -48,7 +49,18 @@ const page = (response: ServerResponse, body: string, headers?: Record<string, s
   send(response, 'text/html', `<!doctype html><title>a realm</title>${body}`, headers);
 const script = (response: ServerResponse, text: string | undefined, headers?: Record<string, string>) => send(response, 'text/javascript', text, headers);
 
+/** The form of the customer's present order. Each load of the page is another order, under another key. */
+const orderForm = (): string => {
+  const order = randomUUID();
+  const hidden = (name: string, value: string): string => `<input type="hidden" name="${name}" value="${value}">`;
+  return `<once-form operation="pay ${order}"><form method="post">${hidden('order', order)}${hidden('idempotency-key', `k-${order}`)}<button>Pay</button></form></once-form>`;
+};
+
 const routes: readonly (readonly [pattern: RegExp, route: Route])[] = [
+  [
+    /^\/site\/order\.html/,
+    (_, response) => page(response, `${orderForm()}<script type="module" src="/site/realm/a/realm.js"></script>`, { 'cache-control': 'max-age=0' }),
+  ],
   [
     /^\/site\/(?:.*\/)?realm\.html/,
     (request, response) =>
