@@ -97,8 +97,9 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   if (place !== undefined) latest.set(place, turn);
   const { totalMs } = settings.limits;
   const deadline = clock.now() + totalMs;
-  // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
-  const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
+  // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote. If the device slept past the deadline, others may have
+  // written there, too, on other devices. A late GET does no harm.
+  const overtaken = (): boolean => place !== undefined && (latest.get(place) !== turn || clock.now() >= deadline);
   // If this is not an AbortSignal, fetch refuses it.
   const stops = signal?.addEventListener ? [signal, client.closing] : [client.closing];
   let aborted = false;

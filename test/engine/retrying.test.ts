@@ -224,6 +224,20 @@ describe('a PUT', () => {
     expect(sent).toEqual([0, 0, 1000]);
   });
 
+  test('whose device sleeps before its second attempt is not sent again, and a GET is', async () => {
+    for (const [method, told] of [
+      ['PUT', 503],
+      ['GET', 200],
+    ] as const) {
+      const { clock, plain } = scene();
+      const ended = plain([answer(503), answer(200)], { method });
+      await clock.advance(10);
+      clock.jump(3_600_000);
+      await clock.advance(10_000);
+      expect(await ended).toMatchObject({ status: told });
+    }
+  });
+
   test('is overtaken by a later write to its URL, but not by a read there or a write elsewhere; a read is not overtaken', async () => {
     const { clock, plain } = scene();
     const put = plain([answer(503), answer(200)], { method: 'PUT' });

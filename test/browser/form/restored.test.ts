@@ -13,16 +13,16 @@ type Answer = readonly [body: Readonly<Record<string, unknown>>, status: number]
 /** Sends the form of the frame's page, and gives what was sent: the order, and the key. */
 const press = (frame: Frame, answer: Answer): Promise<{ order: string; key: string }> =>
   frame.run(async ({ createOnce, defineOnceForm, hooks, memoryStore }, [body, status]) => {
-    const sent = Promise.withResolvers<{ order: string; key: string }>();
+    let sent = { order: '', key: '' };
     globalThis.fetch = async (_, init) => {
-      sent.resolve({ order: String(new URLSearchParams(String(init?.body)).get('order')), key: String(new Headers(init?.headers).get('idempotency-key')) });
+      sent = { order: String(new URLSearchParams(String(init?.body)).get('order')), key: String(new Headers(init?.headers).get('idempotency-key')) };
       return Response.json(body, { status });
     };
     defineOnceForm(createOnce({ namespace: 'customer', store: memoryStore(), use: [hooks()] }));
     const ended = new Promise((resolve) => document.addEventListener('once-outcome', resolve, { once: true }));
     document.querySelector('button')?.click();
     await ended;
-    return sent.promise;
+    return sent;
   }, answer);
 
 test.each<[string, Answer]>([
