@@ -175,6 +175,12 @@ test.each([
     { call: { onOutcome: () => {} } },
     "formAction's option call takes no onOutcome",
   ],
+  [
+    'a function in place of the options of the call, whose verdict would be lost',
+    onceHere,
+    { call: () => ({ verdict: () => 'rejected' }) },
+    "formAction's option call must be an object with options of run, got function",
+  ],
   ['an unknown option', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
 ])('formAction refuses at once: %s', (_, once, more, message) => {
   expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);

@@ -55,8 +55,11 @@ function check(once: FormActionClient, options: Readonly<Record<string, unknown>
   for (const name of FUNCTIONS) if (typeof options[name] !== 'function') throw wrong(`formAction's option ${name}`, 'be a function', options[name]);
   for (const name of ['keep', 'ignore'])
     if (options[name] !== undefined && !Array.isArray(options[name])) throw wrong(`formAction's option ${name}`, 'be a list of field names', options[name]);
+  const { call = {} } = options;
+  // The option `call` of `defineOnceForm` is a function. What such a function returns would be lost here, and a decline would count as a lost answer.
+  if (typeof call !== 'object' || call === null) throw wrong("formAction's option call", 'be an object with options of run', call);
   for (const name of ['fingerprint', 'onOutcome'])
-    if ((options['call'] as Readonly<Record<string, unknown>> | undefined)?.[name] !== undefined)
+    if ((call as Readonly<Record<string, unknown>>)[name] !== undefined)
       throw new TypeError(`once: formAction's option call takes no ${name}, which it sets itself`);
 }
 
