@@ -1,7 +1,7 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Locks, Platform } from '../../ports.js';
 import { printError, resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
-import { listening } from './listening.js';
+import { listening, whenShown } from './listening.js';
 import { tabs } from './tabs.js';
 
 /** Web Locks. When a tab dies, its locks are released. */
@@ -31,13 +31,8 @@ export const webLocks = (manager: LockManager): Locks => ({
 
 const connectivity: Connectivity = {
   online: () => globalThis.navigator?.onLine,
-  subscribe: (wake) => {
-    const shown = (): void => {
-      if (document.visibilityState === 'visible') wake();
-    };
-    // `pageshow`: the page has come back from the back-forward cache.
-    return listening({ online: wake, pageshow: wake, visibilitychange: shown });
-  },
+  // `pageshow`: the page has come back from the back-forward cache.
+  subscribe: (wake) => listening({ online: wake, pageshow: wake, visibilitychange: whenShown(wake) }),
 };
 
 export const browserPlatform = (): Platform => ({

@@ -1,5 +1,5 @@
 /** Listeners by type, for events of the window and of the document. */
-export type Heard = Readonly<Record<string, () => void>>;
+export type Heard = Readonly<Record<string, () => unknown>>;
 
 /** Events of the document that do not bubble; `visibilitychange` does not in old Safari. */
 const OF_DOCUMENT = /^(visibilitychange|freeze|resume)$/;
@@ -12,3 +12,6 @@ export function listening(heard: Heard): () => void {
   each('addEventListener');
   return () => each('removeEventListener');
 }
+
+/** A listener for `visibilitychange` that wakes when the page is shown, and not when it is hidden. */
+export const whenShown = (wake: () => void) => (): unknown => document.hidden || wake();

@@ -1,6 +1,6 @@
 /** Lets tabs of one origin tell each other to look again, and makes a page look again when it is shown. */
 import type { Tabs } from '../../ports.js';
-import { listening } from './listening.js';
+import { listening, whenShown } from './listening.js';
 
 const looks = new Set<() => void>();
 let telling = false;
@@ -53,7 +53,9 @@ export const tabs: Tabs = {
   listen(look) {
     if (!looks.size) {
       hear();
-      off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, freeze: hush, resume: shown, visibilitychange: lookAgain });
+      // Not when the page is hidden: it may be on its way into the back-forward cache, and could not finish reading the store. Chromium drops such a
+      // page from the cache, because the next page's writes wait for it.
+      off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, freeze: hush, resume: shown, visibilitychange: whenShown(lookAgain) });
     }
     looks.add(look);
     return () => {

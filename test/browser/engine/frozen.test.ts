@@ -2,7 +2,8 @@
  * Goal: a page that is frozen or in the back-forward cache ignores messages of other tabs. Otherwise it would begin to
  * read the store and be unable to finish, and writes of other tabs would wait for it. When the page resumes, it reads
  * the store. Method: the browser's own events, in a frame with its own screen and a channel that gets each message
- * after the package does.
+ * after the package does. Nor does a page read the store when it is hidden: on its way into the back-forward cache, it could not finish that
+ * either, and Chromium drops a page from the cache whose transaction is in the way of the next page.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { closeRealms, openFrame } from '../support/realms.js';
@@ -46,4 +47,19 @@ describe.each([
     );
     expect(heard).toEqual([1, 0, 0, 1]);
   });
+});
+
+test.each([
+  ['hidden', 0],
+  ['visible', 1],
+] as const)('a page that becomes %s: its screens look %i times', async (state, looks) => {
+  const frame = await openFrame();
+  const looked = await frame.run((lib, state) => {
+    let looks = 0;
+    lib.watch(lib.createOnce({ namespace: 'customer' }), () => looks++);
+    Object.defineProperty(document, 'hidden', { value: state === 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+    return looks;
+  }, state);
+  expect(looked).toBe(looks);
 });

@@ -21,7 +21,7 @@ function network(online: boolean): void {
 }
 /** Shows or hides the page. */
 function visibility(state: DocumentVisibilityState): void {
-  undo.push(replaceProperty(document, 'visibilityState', { get: () => state }));
+  undo.push(replaceProperty(document, 'hidden', { get: () => state === 'hidden' }));
   document.dispatchEvent(new Event('visibilitychange'));
 }
 
