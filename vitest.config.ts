@@ -69,11 +69,20 @@ const IN_ONE_ENGINE = [
 /** These files clear the data of their site. After that, a page that is open in Chromium shares no locks with pages opened later. */
 const CLEARING = /browser\/(engine\/storage|stores\/indexeddb)\.test\.ts$/;
 
-/** Runs those files last, because all files of a browser share a page. */
-class ClearingLast extends BaseSequencer {
+/**
+ * Test files that take long although they are short. In a fresh clone, Vitest does not know yet how long a file takes, so it starts the largest files
+ * first. It would start these late, and at the end the other cores would wait for them.
+ */
+const LONG = /(explore\/explore|simulation\/simulation|engine\/every-await-of-polling|stores\/sweep-processes)\.test\.ts$/;
+
+/** Starts the long files of each project first, and those that clear data last, because all files of a browser share a page. */
+class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return [false, true].flatMap((last) => sorted.filter(({ moduleId }) => CLEARING.test(moduleId) === last));
+    const names = [...new Set(sorted.map(({ project }) => project.name))];
+    const rank = ({ project, moduleId }: TestSpecification): number =>
+      3 * names.indexOf(project.name) + (LONG.test(moduleId) ? 0 : CLEARING.test(moduleId) ? 2 : 1);
+    return sorted.sort((one, other) => rank(one) - rank(other));
   }
 }
 
@@ -242,5 +251,5 @@ if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
 }
 
 export default defineConfig({
-  test: { projects, maxWorkers: WORKERS, sequence: { sequencer: ClearingLast }, reporters: ['default', path('scripts/skipped.mjs')] },
+  test: { projects, maxWorkers: WORKERS, sequence: { sequencer: LongFirst }, reporters: ['default', path('scripts/skipped.mjs')] },
 });
