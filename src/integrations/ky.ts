@@ -30,8 +30,8 @@ const tooOld = (): never => {
  * and OPTIONS, whatever `retry.methods` the instance, an extension or a call has, and not even those if the client has the feature
  * `retrying()`. `ky.retry()` in a hook still works.
  *
- * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is not a client, or `ky` is not an instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
+ * @param ky - an instance of ky 2 or later, with any options and hooks but no `fetch` of its own: give that to `createOnce`
+ * @throws TypeError if `once` is not a client, or `ky` is not an instance of ky or has a `fetch`; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -76,5 +76,8 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
       },
     });
   };
-  return ky.extend({ fetch: tooOld, timeout: false, totalTimeout: false, hooks: { init: [init] } });
+  return ky.extend(({ fetch: own = tooOld }) => {
+    if (own !== tooOld && own !== fetch) throw new TypeError('once: the option fetch of ky would be left out; give it to createOnce');
+    return { fetch: tooOld, timeout: false, totalTimeout: false, hooks: { init: [init] } };
+  });
 }

@@ -172,6 +172,15 @@ test.each([undefined, null, 5, 'ky', {}])('withOnce rejects a value that is no k
   expect(() => withOnce(wrong as never, once)).toThrow(new TypeError(`once: withOnce takes ky, got ${wrong && typeof wrong}`));
 });
 
+test("withOnce refuses an instance with a fetch of its own, which no request would use any more; the client's own is no other one", () => {
+  const { keys, once } = shop();
+  const signed = (input: RequestInfo | URL, init?: RequestInit) => once.fetch(input, { ...init, headers: { 'x-signature': 's' } });
+  expect(() => withOnce(ky.create({ fetch: signed }), once)).toThrow('the option fetch of ky would be left out');
+  expect(() => withOnce(ky.extend({ fetch: signed }).extend({ timeout: false }), once)).toThrow(TypeError);
+  expect(() => withOnce(ky.create({ fetch: once.fetch as typeof fetch }), once)).not.toThrow();
+  expect(keys).toEqual([]);
+});
+
 test('withOnce over an instance that it has made for the same client changes nothing', async () => {
   const { keys, once } = shop();
   expect((await withOnce(withOnce(ky, once) as unknown as KyInstance, once).post('https://shop.example/pay', { ...CART, once: ['pay', 1] })).status).toBe(200);
