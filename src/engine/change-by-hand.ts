@@ -3,6 +3,7 @@ import { endedBefore } from '../core/begin.js';
 import type { NamespaceDigest, RecordId } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
+import { MOVED } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
@@ -62,9 +63,13 @@ export async function changeByHand(
   await claimed(client, address, async (id, ns, hold) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
-      const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
+      const changed = change(record, stored, storeNow, { id, ns });
+      const done = readRecord(changed.next)?.ending?.effect === 'done';
+      // The driver of what `move` took cannot write its end down any more, so the app may say at once that it is done.
+      const busy = heldElsewhere(client, record, storeNow) && !(done && record?.lease?.owner === MOVED);
+      const result = busy ? { value: busyError({ client, ...address }) } : changed;
       // A call that waits for this change meant what is done now. If the app says "none", or forgets it, that call is another operation.
-      if (readRecord(result.next)?.ending?.effect === 'done') hold.looks[0] = { ended: endedBefore(record) };
+      if (done && !busy) hold.looks[0] = { ended: endedBefore(record) };
       justChanged = result.next !== undefined;
       storedNow = justChanged ? result.next : stored;
       return result;

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { derived, forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
+import { derived, forget, memoryStore, move, operation, pending, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -159,6 +159,25 @@ test("the guest's attempt that was under way in a move can be settled as none on
   await world.end(tab, call);
   await world.clock.advance(31 * SECOND);
   await world.run(settle(ann, NAME, 'none'));
+});
+
+test.for<[what: string, status: number, told: object, open: number]>([
+  ['says that it is done, the user can settle the operation as done at once', 201, { effect: 'done' }, 0],
+  ['refuses, the guest is told unknown, because nobody can write the refusal down', 402, { effect: 'unknown', reason: 'store' }, 1],
+])('if the answer to the guest arrives after the move and %s', async ([, status, told, open], { world, tab }) => {
+  let user = 'guest';
+  const once = tab.once({ namespace: () => user });
+  world.server.plays(delayed(5 * SECOND, answers(status)));
+  const call = pay(once);
+  await rest();
+  user = 'ann';
+  await world.run(move(once, 'guest'));
+  const { outcome } = await world.end(tab, call);
+  expect(outcome).toMatchObject(told);
+  expect(await world.run(pending(once))).toHaveLength(1);
+  if (outcome?.effect === 'done') await world.run(settle(once, NAME, 'done'));
+  expect(await world.run(pending(once))).toHaveLength(open);
+  if (!open) expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', from: 'store' });
 });
 
 test("without locks and leases, nobody can settle the guest's attempt as none while it is under way in this page", async ({ world }) => {
