@@ -41,6 +41,7 @@ const STORES = {
  * const once = createOnce({ ...reactNative({ kvStore, NetInfo, AppState, randomUUID: Crypto.randomUUID }), namespace: () => session.userId });
  */
 export function reactNative(parts: ReactNativeParts): Pick<OnceOptions, 'store' | 'connectivity' | 'randomUUID'> {
+  if (!parts || typeof parts !== 'object') throw new TypeError(`once: reactNative takes an object, got ${parts && typeof parts}`);
   const { NetInfo, AppState, randomUUID, ...storages } = parts;
   const given = Object.entries(storages).filter(([, storage]) => storage !== undefined);
   for (const [name] of given) if (!Object.hasOwn(STORES, name)) throw new TypeError(`once: reactNative takes no ${name}`);

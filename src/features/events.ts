@@ -26,9 +26,9 @@ export interface SubscribeOptions {
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
   const client = clientOf(once, 'subscribe');
   const { listeners } = client;
+  if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   check(options, { prefix: 'array', signal: 'signal' }, 'subscribe');
   const { prefix, signal } = options;
-  if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   // Another listener may have unsubscribed this one just now.
   const hears = (event: OnceEvent): unknown => listeners.has(entry) && listener(event);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };

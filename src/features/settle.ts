@@ -1,4 +1,5 @@
 /** Settles an operation with what the app learned elsewhere. */
+import { checkOne } from '../check.js';
 import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
@@ -17,8 +18,8 @@ import { clientOf, type Once } from '../once.js';
  * Settles an operation with what your app found out elsewhere. `'none'` means that there was no effect, *and that there can be none
  * any more*.
  *
- * @throws TypeError on a wrong name
- * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called, or one that
+ * @throws TypeError on a wrong name or effect
+ * @throws ERR_ONCE_BUSY while a call drives it (for `'done'` not if `move` took it from that call); for `'none'` also if another context may have sent it since this was called, or one that
  * holds a lease and died or sleeps may have an attempt on its way: look again
  * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
@@ -30,7 +31,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
 }
 
 function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {
-  if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
+  checkOne(effect, ['done', 'none'], 'effect of settle');
   const { clock, randomness } = client.platform;
   const { keep, limits } = client.settings;
   const since = clock.now();

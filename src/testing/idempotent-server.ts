@@ -62,7 +62,7 @@ export interface IdempotentServer {
 /**
  * An idempotent server for tests, which counts effects, so that a test can prove that one click is one charge.
  *
- * @throws TypeError on a misspelled option, or on options that are no object
+ * @throws TypeError on a misspelled option, a `url` that is no string, or options that are no object
  * @example
  * ```ts
  * const server = idempotentServer({ url: '/api/payments' });
@@ -81,6 +81,7 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
   if (typeOf(options) !== 'object') throw new TypeError(`idempotentServer: its options must be an object, got ${typeOf(options)}`);
   // A misspelled option would make a different server, and a test against it might pass without a meaning.
   for (const name of Object.keys(options)) if (!KNOWN.includes(name)) throw new TypeError(`idempotentServer: there is no option ${name}`);
+  if (typeof options.url !== 'string') throw new TypeError(`idempotentServer: url must be a string, got ${typeOf(options.url)}`);
   const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;
   const model = new ModelServer({
     clock,
@@ -116,7 +117,11 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
   const pattern = options.url.startsWith('/') ? `*${options.url}` : options.url;
 
   return {
-    handlers: (http) => [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer)),
+    handlers: (http) => {
+      if (typeof (http as Partial<typeof http> | undefined)?.post !== 'function')
+        throw new TypeError(`idempotentServer: handlers takes the http of msw, got ${typeOf(http)}`);
+      return [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer));
+    },
     fetch: async (input, init) => {
       const request = new Request(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
       request.signal.throwIfAborted();

@@ -139,7 +139,7 @@ export const MISTAKES = {
   'rule-value': "must be text or a pattern: what the answer has is compared as text, such as 'false' for false",
   'rule-sticky': 'must not be sticky: only a refusal can be',
   'rule-burnt': 'must not be sticky for this status, which says nothing certain: it is burnt',
-  'rule-means': 'must say what it means: a word of AnswerRule.means',
+  'rule-means': 'must say what it means: in-progress, mismatch, done-elsewhere, refused, transient, burnt, open or fresh',
   'rule-done': 'must be about a 2xx or 3xx: no other answer can mean done',
 } as const;
 

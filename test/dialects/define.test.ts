@@ -43,7 +43,7 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
     ['a sticky rule that refuses nothing', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
-    ['an unknown meaning', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, 'word of AnswerRule.means'],
+    ['an unknown meaning', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, 'burnt, open or fresh, got "done"'],
     ['no meaning at all', { answers: [{ status: 409 } as AnswerRule] }, 'answers[0]'],
     ['a rule with no path in `at`', { answers: [{ at: {}, means: 'refused' }] }, 'matches every answer'],
     ['a marker that every answer has', { marker: { headers: {} } }, 'matches every answer'],

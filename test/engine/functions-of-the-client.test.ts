@@ -125,6 +125,8 @@ describe('options', () => {
     ['options must be an object, got null', () => extend(once(), null as never)],
     ['options must be an object, got string', () => extend(once(), 'shop' as never)],
     [`use must be ${says('an array', 'array')}, got object`, () => extend(once(), { use: oncefetch.polling() as never })],
+    ['subscribe takes a function, got an array', () => subscribe(once(), ['pay'] as never, (() => 1) as never)],
+    [`effect of settle must be ${says('"done" or "none"', 'done,none')}, got "paid"`, () => settle(once(), NAME, 'paid' as never)],
     ['subscribe takes a function, got undefined', () => operation(once(), NAME).subscribe(undefined as never)],
     ['firstAvailable takes an array of stores, got object', () => oncefetch.firstAvailable(oncefetch.memoryStore() as never)],
     ['firstAvailable takes an array of stores, got an empty one', () => oncefetch.firstAvailable([] as never)],

@@ -394,6 +394,12 @@ describe('reactNative', () => {
     expect(() => reactNative({ mmkv: mmkv(disk()), AsyncStorage: asyncStorage(disk(), 3) })).toThrow('takes one storage, got mmkv and AsyncStorage');
     expect(() => reactNative({ asyncStorage: {} } as never)).toThrow('reactNative takes no asyncStorage');
     expect(() => reactNative({ AsyncStorage: {} })).toThrow('AsyncStorage must have a method getItem');
+    for (const [parts, got] of [
+      [undefined, 'undefined'],
+      [null, 'null'],
+      ['kvStore', 'string'],
+    ] as const)
+      expect(() => reactNative(parts as never)).toThrow(new TypeError(`once: reactNative takes an object, got ${got}`));
   });
 
   test('without a store it warns once that keys are forgotten when the app ends', () => {

@@ -8,6 +8,15 @@ import { postgresStore } from '../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 
+test.each([
+  ['redis://127.0.0.1', 'string'],
+  [undefined, 'undefined'],
+  [{}, 'object'],
+])('what is no client at all is refused, with the type that was given: %o', (given, got) => {
+  expect(() => redisStore(given as never)).toThrow(`redisStore takes a client of node-redis or ioredis, from versions 4 and 5 on, got ${got};`);
+  expect(() => postgresStore(given as never)).toThrow(new RegExp(`postgresStore takes a Pool or Client of pg, .*, got ${got}$`));
+});
+
 describe('a client of Redis', () => {
   const evalsha = async (_: string, keys: string[], args: string[]) => [...keys, ...args];
   test.each([

@@ -207,6 +207,21 @@ test.each([
 });
 
 test.each([
+  [{}, 'undefined'],
+  [{ url: /payments/ }, 'object'],
+])('takes its url as text, and names what it got instead: %o', (given, got) => {
+  network = undefined;
+  expect(() => idempotentServer(given as never)).toThrow(new TypeError(`idempotentServer: url must be a string, got ${got}`));
+});
+
+test('handlers() without the http of msw says what it takes', () => {
+  network = undefined;
+  expect(() => idempotentServer({ url: '/api/payments' }).handlers(undefined as never)).toThrow(
+    'idempotentServer: handlers takes the http of msw, got undefined',
+  );
+});
+
+test.each([
   ['requireKeys, with which a request without a key would pass', { requireKeys: true }],
   ['refuses, with which nothing would be refused', { refuses: () => new Response(null, { status: 402 }) }],
 ])('a misspelled option is named: %s', (said, options) => {

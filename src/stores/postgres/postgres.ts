@@ -1,4 +1,5 @@
 /** Records in PostgreSQL: a store for many machines. */
+import { typeOf } from '../../core/name.js';
 import { readRecord } from '../../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
@@ -63,7 +64,7 @@ const NO_COLUMN = '42703';
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
-    throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has its query(text, values)');
+    throw new TypeError(`once: postgresStore takes a Pool or Client of pg, or what has its query(text, values), got ${typeOf(client)}`);
   const { prepare = false } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const name = tableOf(options);

@@ -1,6 +1,7 @@
 /** One interface for node-redis and ioredis: running scripts, and reading errors. */
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { typeOf } from '../../core/name.js';
 import type { StoreFaultReason } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 import { notSilent } from './silence.js';
@@ -74,7 +75,7 @@ function waysOf(client: RedisClient): readonly [byDigest: Run, byText: Run] {
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   if (!isNodeRedis(client) && !isIoRedis(client))
     throw new TypeError(
-      'once: redisStore takes a client of node-redis or ioredis, from versions 4 and 5 on; for Upstash, connect one of them to its TCP address (rediss://…)',
+      `once: redisStore takes a client of node-redis or ioredis, from versions 4 and 5 on, got ${typeOf(client)}; for Upstash, connect one of them to its TCP address (rediss://…)`,
     );
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
