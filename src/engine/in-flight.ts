@@ -92,7 +92,7 @@ export class InFlightOperation {
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly noted: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
   readonly stop = new Closing();
-  /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
+  /** Resolves `fingerprint`, which begins with the call's `repeat`: who means another effect does not join. Called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
   #landing: Landing | undefined;
@@ -119,7 +119,8 @@ export class InFlightOperation {
   readonly looks: NonNullable<Claimant['waited']>[] = [];
 
   /**
-   * `at`: when this operation last saw the record while another context drove, ms since 1970; `Infinity` if it never did. `-Infinity` once something
+   * `at`: since when the record may have been removed unseen, ms since 1970: this operation has read its request, or first saw the record while another
+   * context drove. `Infinity` before that, and after an end without an effect. `-Infinity` once something
    * may have been sent, here or there: then a record that is missing was removed, and that does not mean that nothing was sent.
    */
   readonly seen: { at: number };

@@ -77,7 +77,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
-    const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
+    const isEqual = mine && (mine.payload ? settings.repeat + mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
@@ -115,9 +115,14 @@ async function fly(
   // Request the lock while the body is read and digested, so that the two waits overlap.
   const lock = heldLock ? Promise.resolve(heldLock) : tryLock(client, operation.lock);
   try {
-    const preparing = Promise.all([reading, idsOf(client, operation), lock]);
+    const read = reading.then((request) => {
+      // Reading may take long by itself. If the page sleeps after that, before the first look, `move` or a sweep may take the record meanwhile.
+      flight.seen.at = Math.min(flight.seen.at, client.platform.clock.now());
+      return request;
+    });
+    const preparing = Promise.all([read, idsOf(client, operation), lock]);
     const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, () => busyError(operation));
-    flight.fingerprinted(request.fingerprint);
+    flight.fingerprinted(settings.repeat + request.fingerprint);
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = {

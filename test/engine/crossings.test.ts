@@ -423,3 +423,15 @@ test('another context ends the very payload of a call that waits for its next at
   expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store', effect: 'done' } });
   expect(await end.response?.json()).toEqual({ id: 'ch_1' });
 });
+
+test.for(['if-changed', 'always'] as const)(
+  "a call with repeat: '%s' does not join an equal one of a client that repeats nothing, and only looks what is done: its payload is sent",
+  async (repeat, { world }) => {
+    const { tab, once } = world.open();
+    await world.end(tab, pay(once, { body: CARD_B, repeat }), charged(answers(201)));
+    const [never, again] = [pay(once), pay(once, { repeat })];
+    expect((await world.end(tab, never, charged(answers(201)))).outcome).toMatchObject({ type: 'replayed', attempts: 0 });
+    expect((await world.end(tab, again)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+    expect(world.server.arrivals).toHaveLength(2);
+  },
+);

@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, run } from '../../src/entries/index.js';
-import { answers, charged, delayed, unreachable } from '../support/server.js';
+import { answers, charged, delayed, lost, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
@@ -224,3 +224,35 @@ test.for<[string, boolean]>([
     expect(world.server.arrivals).toHaveLength(1);
   },
 );
+
+test.for<[string, number, TabOptions]>([
+  ...[1, 2, 3].map((crossing): [string, number, TabOptions] => ['a page', crossing, {}]),
+  ['a process', 1, { server: true, locks: false }],
+])(
+  'a call that %s began, and that is frozen before its first look (at crossing %i) while `move` takes what it had sent before, sends nothing',
+  async ([, crossing, of], { world }) => {
+    const { tab, once } = world.open({ ...SHORT, ...ONE }, of);
+    await world.end(tab, pay(once), charged(lost()));
+    tab.at(crossing, () => tab.freeze());
+    const edited = pay(once, { body: { cart: 'c1', amount: 12 } });
+    await rest();
+    await world.run(move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop'));
+    await world.clock.advance(90 * SECOND);
+    tab.thaw();
+    expect(await world.end(tab, edited)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(1);
+  },
+);
+
+test('a body that takes minutes to read is sent all the same', async ({ world }) => {
+  const { tab, once } = world.open(PATIENT);
+  const body = new ReadableStream({
+    start(controller) {
+      world.clock.timer(2 * MINUTE, () => {
+        controller.enqueue(new TextEncoder().encode('{}'));
+        controller.close();
+      });
+    },
+  });
+  expect((await world.end(tab, pay(once, { init: { body } }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+});
