@@ -111,7 +111,7 @@ export class App {
   #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number, more: Pick<Call, 'untilMs' | 'inBackground'> = {}): Call {
     const world = this.#world;
     const begun = { id: world.calls.length, op, verb, context: context.id, user: context.device.user, payload, begunAt: world.steps.now, repeat: op.repeat };
-    const call: Call = { ...begun, ...more, limitMs: LIMIT_MS, setBackMs: 0, setsBack: 0, told: undefined, dead: false };
+    const call: Call = { ...begun, ...more, limitMs: LIMIT_MS, attemptMs: LIMIT_MS, required: false, setBackMs: 0, setsBack: 0, told: undefined, dead: false };
     world.calls.push(call);
     op.calls.push(call);
     context.mourners.add(() => {

@@ -1,10 +1,10 @@
 /** The app in a world. It makes the calls, and people react to what they are told. */
 import type { Outcome } from '../../src/core/outcome.js';
-import { extend, move, resumeOne, subscribe } from '../../src/entries/index.js';
+import { extend, move, type Once, resumeOne, subscribe } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';
 import type { OnceInit, OnceOptions, OperationOptions } from '../../src/option-types.js';
 import { callBack } from './calls-back.js';
-import { clientOptions, keyFor } from './client.js';
+import { ATTEMPT_MS, clientOptions, keyFor } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
@@ -12,7 +12,7 @@ import type { ClientOptions } from './scenario.js';
 import { Screens } from './screens.js';
 import { runSdk } from './sdk.js';
 import { Sweep } from './sweep.js';
-import { GUEST, type Slot, type World } from './world.js';
+import { GUEST, type Slot, USERS, type World } from './world.js';
 
 /** How often a customer presses again because of an answer, at most. */
 const INSISTENCE_MAX = 4;
@@ -44,9 +44,22 @@ export class App {
     world.log(() => `${context.id} starts`);
     context.client = client;
     context.boot({ ...clientOptions(world, context), ...more });
-    const { other } = client;
-    if (other) context.other = context.enter(() => extend(context.once, other));
-    subscribe(context.once, (event) => {
+    this.#listen(context, context.once);
+    const { other, apart } = client;
+    if (apart) {
+      context.other = context.make({ ...clientOptions(world, context, context.releases[1]), ...more }, 'other');
+      this.#listen(context, context.other);
+    } else if (other) context.other = context.enter(() => extend(context.once, other));
+    context.callBack = (random, op) => callBack(world, this, context, random, op);
+    if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
+    // A worker resumes everything when it starts.
+    if (world.options.client.consentMs !== undefined) context.later(0, () => void this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
+    return context;
+  }
+
+  #listen(context: Context, once: Once): void {
+    const world = this.#world;
+    subscribe(once, (event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
       const op = world.books.keys.get(event.key)?.op;
@@ -58,11 +71,6 @@ export class App {
           told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined },
         });
     });
-    context.callBack = (random, op) => callBack(world, this, context, random, op);
-    if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
-    // A worker resumes everything when it starts.
-    if (world.options.client.consentMs !== undefined) context.later(0, () => void this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
-    return context;
   }
 
   /** A press, or two in one tick. */
@@ -78,7 +86,7 @@ export class App {
       context.later(AGAIN_MS, () => void this.press(press, insisted));
       return undefined;
     }
-    if (world.options.guests && context.user !== GUEST) {
+    if (world.options.guests && context.user === USERS[0]) {
       // Before any press, the app moves what the guest left unsettled. If that fails, it tries again later.
       return this.bring(context).then((brought) =>
         brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
@@ -90,7 +98,7 @@ export class App {
   /** Moves what the guest left unsettled into the namespace of the user who logged in. Resolves with whether that worked. */
   bring(context: Context): Promise<boolean> {
     return this.#world
-      .doing(context, 'move', GUEST, () => move(context.once, GUEST))
+      .doing(context, 'move', GUEST, () => move(context.anyOnce, GUEST))
       .then(
         () => true,
         () => false,
@@ -112,15 +120,16 @@ export class App {
   call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): Promise<unknown> {
     const { payload, abortMs, totalMs } = how;
     const world = this.#world;
-    const { client } = context;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
+    const isOther = context.other !== undefined && !context.closed && world.random.of('other', this.#calls + 1).chance(0.5);
+    const once = isOther && context.other ? context.other : context.once;
+    const client = context.releases[Number(isOther)] as ClientOptions;
     const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
     // The function of a `run` makes its own named call with `fetch`.
-    const runs = client.runs !== undefined && !this.#isNested(op);
-    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
+    const runs = client.runs !== undefined && !this.#isNested(op) && !(client.mixes && payload % 2);
+    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs, client });
     const key = keyFor(world, context, op);
-    const once = context.other && !context.closed && world.random.of('other', call.id).chance(0.5) ? context.other : context.once;
     const { url, method } = world.requests.endpoint(payload);
     const limits = totalMs === undefined ? {} : { limits: { totalMs } };
     const aborted = abortMs === undefined ? undefined : new AbortController();
@@ -136,7 +145,7 @@ export class App {
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
     const between = client.nests ? () => this.#nested(context, op, payload) : undefined;
-    if (runs) return this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }, between), again);
+    if (runs) return this.#await(context, call, (told) => runSdk(world, context, once, call, init, { key, ...limits, onOutcome: told }, between), again);
     return this.#await(
       context,
       call,
@@ -162,7 +171,7 @@ export class App {
 
   resume(context: Context, op: OpFacts): Promise<unknown> {
     const call = this.#begin(context, op, 'resume', 0, {});
-    return this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
+    return this.#await(context, call, () => resumeOne(context.anyOnce, this.#world.requests.nameOf(op)));
   }
 
   /** One button that resumes everything that is pending. It can be pressed again only when its last run is over. */
@@ -200,10 +209,10 @@ export class App {
     op: OpFacts,
     verb: Call['verb'],
     payload: number,
-    { totalMs, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined },
+    { totalMs, client = context.client, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined; client?: ClientOptions },
   ): Call {
     const world = this.#world;
-    const limitMs = totalMs ?? context.client.limits?.totalMs ?? 120_000;
+    const limitMs = totalMs ?? client.limits?.totalMs ?? 120_000;
     const call: Call = {
       id: ++this.#calls,
       op,
@@ -215,7 +224,9 @@ export class App {
       limitMs,
       setBackMs: context.device.setBackMs,
       setsBack: context.device.setsBack,
-      repeat: context.client.repeat ?? 'never',
+      repeat: client.repeat ?? 'never',
+      attemptMs: client.limits?.attemptMs ?? ATTEMPT_MS,
+      required: client.durability === 'required',
       ...more,
       told: undefined,
       dead: false,

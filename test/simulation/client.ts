@@ -60,7 +60,7 @@ function asks(world: World, context: Context, op: OpFacts | undefined, hangs: bo
   const { client, other } = context;
   const open = op.calls.filter(({ context: of, verb, told, dead }) => of === context.id && verb !== 'resume' && !told && !dead);
   const since = world.time.now;
-  const attemptMs = other ? ATTEMPT_MS : (client.limits?.attemptMs ?? ATTEMPT_MS);
+  const attemptMs = Math.max(...open.map((call) => call.attemptMs), other ? ATTEMPT_MS : (client.limits?.attemptMs ?? ATTEMPT_MS));
   world.time.after(attemptMs + GOES_ON_MS + (world.options.faults.storeHangs ? STORE_MS : 0), () => {
     const disturbed = context.dead || context.closed || context.frozen || context.thawedAt >= since;
     if (disturbed || !open.length || context.asked.get(op) !== asked || open.some(({ told }) => told)) return;
@@ -146,8 +146,7 @@ function aroundIn(world: World, context: Context): Around {
   };
 }
 
-export function clientOptions(world: World, context: Context): OnceOptions {
-  const { client } = context;
+export function clientOptions(world: World, context: Context, client = context.client): OnceOptions {
   const own = OWN_OPTIONS.flatMap((name) => (client[name] === undefined ? [] : [[name, client[name]] as const]));
   return {
     ...Object.fromEntries(own),

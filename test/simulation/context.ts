@@ -94,16 +94,33 @@ export class Context {
   }
 
   boot(options: OnceOptions): this {
-    const { medium, options: of } = this.device;
-    const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
-    this.once = this.enter(() => createOn(this.#platform(), { store, ...this.features(options) }));
+    this.once = this.make(options);
     return this;
   }
 
-  /** Some releases of the app store no requests or no answers, and meet records in which another release stored them. */
-  protected features(options: OnceOptions): OnceOptions {
+  /** Makes a client. `which`: its name, if it is not the only one. */
+  make(options: OnceOptions, ...which: readonly string[]): Once {
+    const { medium, options: of } = this.device;
+    const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
+    return this.enter(() => createOn(this.#platform(), { store, ...this.features(options, ...which) }));
+  }
+
+  /** The options of the client, and those of the second one, if there is one. */
+  get releases(): readonly ClientOptions[] {
     const { client } = this;
-    const random = new Random(this.#world.seed).of('features', this.id);
+    return client.other ? [client, { ...client, ...client.other } as ClientOptions] : [client];
+  }
+
+  /** The client through which the app does something by hand: if the second one was made by itself, either. */
+  get anyOnce(): Once {
+    const { other, closed } = this;
+    return other && this.client.apart && !closed && this.#world.random.of('any', this.id, this.#world.time.now).chance(0.5) ? other : this.once;
+  }
+
+  /** Some releases of the app store no requests or no answers, and meet records in which another release stored them. */
+  protected features(options: OnceOptions, ...which: readonly string[]): OnceOptions {
+    const { client } = this;
+    const random = new Random(this.#world.seed).of('features', this.id, ...which);
     const lacks = [random.chance(0.3) && 'answers', ...(random.chance(0.3) && client.consentMs === undefined ? ['requests', 'background'] : [])];
     const idle = {
       polling: options.accepted !== 'poll',
@@ -114,7 +131,7 @@ export class Context {
     // A release may also leave out features that its options do not use.
     for (const [name, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(name);
     const { use: own = [] } = options;
-    if (client.other) return { ...options, use: [...everything(), ...own] };
+    if (client.other && !client.apart) return { ...options, use: [...everything(), ...own] };
     const keep = { ...options.keep, ...(lacks.includes('requests') && { request: false }), ...(lacks.includes('answers') && { response: undefined }) };
     return { ...options, use: [...everything().filter(({ name }) => !lacks.includes(name)), ...own], keep };
   }

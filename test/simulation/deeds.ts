@@ -2,6 +2,7 @@
 import { clear, close, forget as forgetOperation, operation as operationOf, pending, settle as settleOperation } from '../../src/entries/index.js';
 import type { App } from './app.js';
 import type { Context } from './context.js';
+import type { Device } from './device.js';
 import type { OpFacts } from './facts.js';
 import type { FaultName } from './faults.js';
 import type { Action, Deed, DoWhat } from './plan.js';
@@ -33,7 +34,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   press: (action, { app }) => app.press(action),
   resume: ({ slot, name }, scene) => scene.app.resume(scene.app.open(slot), opOf(scene, name)),
   'resume-all': (action, { app }) => app.resumeAll(app.open(action.slot), action),
-  list: ({ slot }, { app }) => pending(app.open(slot).once).catch(() => {}),
+  list: ({ slot }, { app }) => pending(app.open(slot).anyOnce).catch(() => {}),
   forget: ({ slot, name, anyway }, scene) => forget(scene.world, scene.app.open(slot), opOf(scene, name), anyway),
   settle: ({ slot, name, lie = false, soon = false }, scene) =>
     settle(scene, scene.app.open(slot), opOf(scene, name), lie ? 'lie' : soon ? 'settle-soon' : 'settle'),
@@ -41,7 +42,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     scene.world.faults.count('elsewhere');
     opOf(scene, name).elsewhere = true;
   },
-  'log-out': ({ to, forget = false }, scene) => logOut(scene, USERS[to] as string, forget),
+  'log-out': ({ to, forget = false }, scene) => logOut(scene, [...USERS, GUEST][to] as string, forget),
   'log-in'({ slot }, { world, app }) {
     const context = app.open(slot);
     if (context.device.user !== GUEST) return;
@@ -49,19 +50,11 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     world.log(() => `${context.id} logs in`);
     // The user has one session on all machines that share the store, and each of their contexts moves what the guest left unsettled. With a lag, each page
     // has a session of its own, and only the page of the log-in has the user's at once.
-    const { sharedStore, logInLagMs: lag = 0 } = world.options;
-    const random = world.random.of('log-in', world.time.now);
+    const { sharedStore } = world.options;
     for (const device of sharedStore ? world.devices : [context.device]) {
-      for (const one of device.contexts) if (lag && one !== context) one.session = GUEST;
-      device.user = USERS[0];
-      for (const one of device.contexts) {
-        const arrives = (): void => {
-          one.session = undefined;
-          if (!one.closed && !one.frozen) void app.bring(one);
-        };
-        if (one.session) one.later(random.int(0, lag), arrives);
-        else arrives();
-      }
+      switchUser(world, device, USERS[0], context, (one) => {
+        if (!one.closed && !one.frozen && one.user === USERS[0]) void app.bring(one);
+      });
     }
   },
   restart(_, { world, app, slot, context }) {
@@ -80,6 +73,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   close(_, { context }) {
     if (!context) return undefined;
     context.closed = true;
+    if (context.client.apart && context.other) void close(context.other);
     return close(context.once);
   },
   freeze({ ms }, { world, context }) {
@@ -134,8 +128,9 @@ export function act(world: World, app: App, action: Action): unknown {
 
 function forget(world: World, context: Context, op: OpFacts, anyway: boolean): Promise<unknown> {
   if (anyway) op.forgetsAnyway++;
-  const operation = operationOf(context.once, world.requests.nameOf(op));
-  return world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
+  const once = context.anyOnce;
+  const operation = operationOf(once, world.requests.nameOf(op));
+  return world.doing(context, 'forget', op, () => forgetOperation(once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
 }
 
 /**
@@ -147,22 +142,42 @@ function settle({ world }: Scene, context: Context, op: OpFacts, how: 'settle' |
   const word = how === 'lie' ? (truth === 'none' ? 'done' : 'none') : truth;
   if (word === 'unknown') return undefined;
   if (how === 'lie') world.faults.count('lie');
-  const operation = operationOf(context.once, world.requests.nameOf(op));
-  return world.doing(context, how, op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
+  const once = context.anyOnce;
+  const operation = operationOf(once, world.requests.nameOf(op));
+  return world.doing(context, how, op, () => settleOperation(once, operation.name, word)).catch(() => {});
 }
 
-function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): Promise<unknown> | undefined {
+/** Changes the session of `page` at once, and that of each other page when the change reaches it. */
+function switchUser(world: World, device: Device, to: string, page: Context | undefined, arrived: (context: Context) => void): void {
+  const { logInLagMs: lag = 0 } = world.options;
+  const random = world.random.of('log-in', world.time.now);
+  for (const one of device.contexts) if (lag && one !== page) one.session ??= device.user;
+  device.user = to;
+  for (const one of device.contexts) {
+    const arrives = (): void => {
+      one.session = undefined;
+      arrived(one);
+    };
+    if (one.session) one.later(random.int(0, lag), arrives);
+    else arrives();
+  }
+}
+
+function logOut({ world, app, slot: { device } }: Scene, to: string, forgets: boolean): Promise<unknown> | undefined {
   world.faults.count('logOut');
-  const context = [...device.contexts].find((one) => !one.closed);
+  const context = [...device.contexts].find((one) => !one.closed && !one.session);
   let cleared: Promise<unknown> | undefined;
   if (context) {
     world.log(() => `${context.id} logs ${device.user} out`);
     const how = forgets ? ({ unsettled: 'forget' } as const) : {};
-    cleared = world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.once, how)).catch(() => {});
+    cleared = world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.anyOnce, how)).catch(() => {});
   }
   // The cookie changes a moment later, while `clear` may still be under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
-    device.user = to;
+    if (to === GUEST) world.carts++;
+    switchUser(world, device, to, context, (one) => {
+      if (world.options.guests && !one.closed && !one.frozen && one.user === USERS[0]) void app.bring(one);
+    });
   });
   return cleared;
 }

@@ -21,6 +21,10 @@ export interface Call {
   /** How often. */
   readonly setsBack: number;
   readonly repeat: 'never' | 'if-changed' | 'always';
+  /** How long each of its attempts may take, ms. */
+  readonly attemptMs: number;
+  /** Its client has durability 'required'. */
+  readonly required: boolean;
   /** The caller agreed that the operation goes on without the page until this time, by the device's clock. */
   readonly untilMs?: number | undefined;
   /** The call goes on in the background with what was agreed to; nobody pressed a button. */

@@ -75,18 +75,19 @@ export class Network {
           return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
         }
         const known = this.#world.keyOf(op, key);
+        const call = this.#world.callOf(context, headers.get('x-call'), op, payload);
         const send: Send = {
           id: ++this.#sends,
           key: known,
           account: context.user,
-          call: this.#world.callOf(context, headers.get('x-call'), op, payload),
+          call,
           context: context.id,
           payload,
           at: this.#world.time.now,
           wall: known.memoryOnly ? context.device.wall() : this.#world.storeNow(context.device),
           deviceWall: context.device.wall(),
           attempt: context.attempt,
-          attemptMs: context.client.limits?.attemptMs ?? ATTEMPT_MS,
+          attemptMs: call?.attemptMs ?? ATTEMPT_MS,
           thawedAt: context.thawedAt,
           hook: context.hook,
           lateByTrueTime: server.forgets(context.user, key, endpoint),
@@ -95,7 +96,7 @@ export class Network {
           stamp,
           part,
           keyless: sent === undefined,
-          replays: speaks(context.client, endpoint)?.replays === true,
+          replays: context.releases.some((client) => speaks(client, endpoint)?.replays === true),
           heard: undefined,
           over: false,
         };

@@ -26,6 +26,8 @@ export interface Workload {
   readonly settle?: number;
   readonly list?: number;
   readonly logOut?: number;
+  /** The chance that a log-out makes the user a guest again, with another cart. */
+  readonly guestAgain?: number;
   readonly restart?: number;
   readonly die?: number;
   readonly close?: number;
@@ -162,7 +164,7 @@ function befall(random: Random, slots: number, w: Workload): Action[] {
   some(w.die, (at, slot) => ({ do: 'die', at, slot }));
   some(w.close, (at, slot) => ({ do: 'close', at, slot }));
   some(w.freeze, (at, slot) => ({ do: 'freeze', at, slot, ms: long(w.freezeMsMax ?? 600_000) }));
-  some(w.logOut, (at, slot) => ({ do: 'log-out', at, slot, to: random.int(0, 1) }));
+  some(w.logOut, (at, slot) => ({ do: 'log-out', at, slot, to: w.guestAgain && random.chance(w.guestAgain) ? 2 : random.int(0, 1) }));
   some(w.clockJump, (at, slot) => ({ do: 'clock-jump', at, slot, ms: long(w.clockJumpMsMax ?? 3_600_000) * (random.chance(0.5) ? -1 : 1) }));
   some(w.offline, (at, slot) => ({ do: 'offline', at, slot, ms: long(120_000) }));
   some(w.full, (at, slot) => ({ do: 'full', at, slot, ms: long(120_000) }));

@@ -30,6 +30,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly runs?: 'value' | 'response' | 'function' | 'children' | undefined;
   /** The function of the `run` makes another named call in the middle. */
   readonly nests?: boolean | undefined;
+  /** With `runs`: every other payload goes out by `fetch`, under the same name. */
+  readonly mixes?: boolean | undefined;
   /** The calls have no names. */
   readonly unnamed?: boolean | undefined;
   /** The calls are named by their content: `once: true`. */
@@ -38,6 +40,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly endpoints?: readonly Endpoint[] | undefined;
   /** About every other call goes through a second client, which is extended with these options. */
   readonly other?: Partial<OnceOptions> | undefined;
+  /** With `other`: the second client is not extended from the first one, but made by itself, with features of its own. What is done by hand goes through either. */
+  readonly apart?: boolean | undefined;
   /** The app reads answers of its server in a `verdict` hook. */
   readonly reads?: boolean | undefined;
   /** The bodies differ from press to press, and the app's `fingerprint` picks the part that counts. */
@@ -59,7 +63,7 @@ export interface WorldOptions {
   readonly screens?: boolean | undefined;
   /** Each user begins as a guest. A log-in moves the guest's unsettled operations. */
   readonly guests?: boolean | undefined;
-  /** Each page has a session of its own. A log-in in one page reaches the others up to this much later, ms. */
+  /** Each page has a session of its own. A log-in or log-out in one page reaches the others up to this much later, ms. */
   readonly logInLagMs?: number | undefined;
   readonly server: ServerOptions;
   readonly client: ClientOptions;

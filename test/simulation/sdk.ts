@@ -1,5 +1,5 @@
 /** A payment provider's SDK, as an app uses it in `run`: the SDK sends requests itself, under the key that it is given. */
-import { type Attempt, run } from '../../src/entries/index.js';
+import { type Attempt, type Once, run } from '../../src/entries/index.js';
 import type { OperationOptions, RunOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { Call } from './facts.js';
@@ -48,6 +48,7 @@ const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
 export function runSdk(
   world: World,
   context: Context,
+  once: Once,
   { op, payload }: Call,
   { signal, ...init }: RequestInit,
   options: Pick<OperationOptions, 'key' | 'limits' | 'onOutcome'>,
@@ -76,5 +77,5 @@ export function runSdk(
     }
     return 'booked';
   };
-  return run(context.once, op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
+  return run(once, op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
 }

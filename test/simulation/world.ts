@@ -52,6 +52,8 @@ export class World {
   readonly stats = { leftPending: 0, onlyReconcile: 0 };
   /** By how much the clock of the store that all machines share was set, ms. */
   storeSetMs = 0;
+  /** How often a user became a guest again, with another cart. */
+  carts = 0;
   attempts = 0;
   copies = 0;
   readonly random: Random;
@@ -77,7 +79,7 @@ export class World {
       {
         honours: options.server.honours || options.client.dialect === 'none',
         replays: (options.client.dialect as Dialect | undefined)?.replays === true,
-        required: options.client.durability === 'required',
+        required: options.client.durability === 'required' && (options.client.other?.durability ?? 'required') === 'required',
         exact,
         quick: exact && !options.faults.storeSlow,
         dueAt: (call) => this.#dueAt(call),
@@ -85,7 +87,7 @@ export class World {
       checkers,
     );
     const { client, laterClient = client } = options;
-    this.#repeat = REPEATS.find((one) => one === client.repeat || one === laterClient.repeat) ?? 'never';
+    this.#repeat = REPEATS.find((one) => [client, laterClient, client.other].some((options) => options?.repeat === one)) ?? 'never';
     this.#parts = client.runs === 'children' ? PARTS : [];
     this.requests = new Requests(client);
     this.network = new Network(this);
@@ -189,8 +191,10 @@ export class World {
 
   /** The operation behind a button. Without names, each payload is an operation of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
-    const { unnamed, byContent } = this.options.client;
-    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], {
+    const { client, workload } = this.options;
+    const { unnamed, byContent } = client;
+    const button = name + this.carts * workload.operations;
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', button, payload] : ['pay', button], {
       repeat: this.#repeat,
       unnamed,
       byContent,

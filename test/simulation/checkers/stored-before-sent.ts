@@ -8,7 +8,7 @@ export const storedBeforeSent: Checker = {
       const { key } = fact.send;
       if (key.durable) return;
       if (!key.memoryOnly) ledger.violate(this.name, key.op, `${key.key} left without a record that says so`);
-      else if (ledger.required) ledger.violate(this.name, key.op, `${key.key} left with a record in memory only, and durability is 'required'`);
+      else if (fact.send.call?.required) ledger.violate(this.name, key.op, `${key.key} left with a record in memory only, and durability is 'required'`);
     } else if (fact.kind === 'told') {
       const { outcome } = fact.told;
       const key = outcome?.key === undefined ? undefined : fact.op.keys.get(outcome.key);

@@ -3,7 +3,7 @@ import type { OnceOptions } from '../../../src/option-types.js';
 import { HONEST, WORDED } from '../families.js';
 import type { Random } from '../random.js';
 import type { ClientOptions, Scenario } from '../scenario.js';
-import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
+import { anyDevices, family, HOOKS, LIFE, NETWORK, PEOPLE, processes, READ_BY_SDK, SERVER, STORE, tabs } from './parts.js';
 
 export const asked: Scenario = {
   name: 'asked',
@@ -177,9 +177,6 @@ function anyApp(random: Random, way: Way): ClientOptions {
     other: random.chance(0.3) ? { whenBusy: 'reject', keep: { request: random.chance(0.5), response: 'disk' } } : undefined,
   };
 }
-
-/** Families of servers whose answers the SDK in `run` can read. */
-const READ_BY_SDK = ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays'];
 
 export const crossed: Scenario = {
   name: 'crossed',

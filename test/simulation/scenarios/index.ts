@@ -10,9 +10,10 @@ import * as places from './places.js';
 import * as servers from './servers.js';
 import * as sessions from './sessions.js';
 import * as storms from './storms.js';
+import * as strangers from './strangers.js';
 
 /** The scenarios whose worlds are drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, sessions, paired].flatMap(
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, sessions, strangers, paired].flatMap(
   (group): readonly Scenario[] => Object.values(group),
 );
 export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];

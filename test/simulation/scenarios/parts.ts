@@ -38,6 +38,9 @@ export const anyDevices = (random: Random): Pick<WorldOptions, 'devices' | 'shar
 
 export const family = (random: Random, names: readonly string[] = HONEST): ServerOptions => FAMILIES[random.pick(names)] as ServerOptions;
 
+/** Families of servers whose answers the SDK in `run` can read. */
+export const READ_BY_SDK = ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays'];
+
 /** The network of a train ride. Browsers repeat a request unseen when a connection turns out to be dead. */
 export const NETWORK: FaultRates = {
   duplicated: 0.08,

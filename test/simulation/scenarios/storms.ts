@@ -2,7 +2,7 @@
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import { KEYLESS } from '../requests.js';
 import type { Scenario } from '../scenario.js';
-import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
+import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, READ_BY_SDK, SERVER, STORE, tabs } from './parts.js';
 
 export const checkout: Scenario = {
   name: 'checkout',
@@ -188,7 +188,7 @@ export const runs: Scenario = {
     const nests = runs === 'children' && random.chance(0.5);
     return {
       ...anyDevices(random),
-      server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
+      server: family(random, READ_BY_SDK),
       client: { runs, nests, repeat: nests ? 'never' : random.pick(['never', 'if-changed', 'always'] as const), reconciles: random.chance(0.3) },
       faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, hookThrows: 0.05 },
       // Once the function of a `run` has begun, its later requests are its own: only the function can know whose cookie they bear.
