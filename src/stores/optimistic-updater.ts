@@ -51,9 +51,26 @@ export class OptimisticUpdater {
   }
 
   async read(id: string): Promise<unknown> {
-    const seen = await this.within(() => this.#server.read(id));
+    const seen = await this.look(() => this.#server.read(id));
     this.learn(id, seen);
     return recordOf(seen?.text);
+  }
+
+  /** Reads something. Like an update, it waits while the server refuses it only for now, and survives one connection that breaks. */
+  look<T>(work: () => Promise<T>): Promise<T> {
+    const asking: Waiting = { deadline: performance.now() + this.#timeoutMs, broke: false };
+    const looks = async (): Promise<T> => {
+      for (;;) {
+        try {
+          return await work();
+        } catch (error) {
+          const fault = this.#lastFault(asking, error);
+          if (fault) throw fault;
+        }
+        await pause();
+      }
+    };
+    return this.#within(looks, asking);
   }
 
   /** Resolves when what `next` returns is committed. Updates of one record by this object come one after the other. */
@@ -61,7 +78,7 @@ export class OptimisticUpdater {
     const deadline = performance.now() + this.#timeoutMs;
     const asking: Asking = { id, next, durability, deadline, looked: false, broke: false };
     const end = await this.#takeTurn(id, deadline);
-    await this.within(() => this.#rounds(asking), deadline, asking)
+    await this.#within(() => this.#rounds(asking), asking)
       .catch((fault) => this.#callOnceMore(asking, fault))
       .finally(end);
   }
@@ -93,15 +110,15 @@ export class OptimisticUpdater {
   }
 
   /**
-   * Runs `work` with a time limit, because clients may wait for a lost server for ever. `refused.blocked`: the reason to give at the end
-   * of the time, if the server gave one.
+   * Runs `work` with a time limit, because clients may wait for a lost server for ever. At the end of the time it says why the server refused, if it
+   * did.
    */
-  async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs, refused?: Pick<Asking, 'blocked'>): Promise<T> {
+  async #within<T>(work: () => Promise<T>, waiting: Waiting): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
       const over = (): void =>
         reject(
-          refused?.blocked ??
+          waiting.blocked ??
             new StoreFault(
               'timeout',
               `the store did not answer within ${this.#timeoutMs} ms: is its server there, its client connected, and a connection of its pool free?`,
@@ -111,7 +128,7 @@ export class OptimisticUpdater {
       const look = (): void => {
         timer = setTimeout(over, LAST_LOOK_MS);
       };
-      timer = setTimeout(look, Math.max(0, deadline - performance.now()));
+      timer = setTimeout(look, Math.max(0, waiting.deadline - performance.now()));
     });
     try {
       return await Promise.race([work(), timeout]);
@@ -185,34 +202,45 @@ export class OptimisticUpdater {
         asking.broke ||= Boolean(answer.broke);
         if (!asking.broke || !mayStillCome(attempt, answer) || performance.now() > asking.deadline - PAUSE_MS_MAX) return answer;
       } catch (error) {
-        const fault = this.#server.fault(error);
-        asking.blocked = fault.reason === 'blocked' ? fault : undefined;
-        const again = fault.reason === 'blocked' || (fault.reason === 'io' && !asking.broke);
-        // Give up before the time is over, so that the fault says why.
-        if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) {
+        const fault = this.#lastFault(asking, error);
+        if (fault) {
           this.learn(attempt.id, undefined);
           throw fault;
         }
-        asking.broke ||= fault.reason === 'io' || this.#server.unsure?.(fault) === true;
       }
       await pause();
     }
   }
+
+  /** The fault to end with after this error; `undefined` if the server may be asked again: it refused only for now, or one connection broke. */
+  #lastFault(asking: Waiting, error: unknown): StoreFault | undefined {
+    const fault = this.#server.fault(error);
+    asking.blocked = fault.reason === 'blocked' ? fault : undefined;
+    const again = fault.reason === 'blocked' || (fault.reason === 'io' && !asking.broke);
+    // Give up before the time is over, so that the fault says why.
+    if (!again || performance.now() > asking.deadline - PAUSE_MS_MAX) return fault;
+    asking.broke ||= fault.reason === 'io' || this.#server.unsure?.(fault) === true;
+    return undefined;
+  }
+}
+
+/** What is asked of the server, again while there is time. */
+interface Waiting {
+  deadline: number;
+  /** A connection or the server broke during one of the attempts, so a copy of an update may be committed at any time, unseen. */
+  broke: boolean;
+  /** The fault of the last attempt, if the server refused it only for now. */
+  blocked?: StoreFault | undefined;
 }
 
 /** An update under way. `looked`: what its change saw last came from the server and was not a guess. */
-interface Asking {
+interface Asking extends Waiting {
   readonly id: string;
   readonly next: (current: unknown) => Next;
   readonly durability: Durability;
-  deadline: number;
   looked: boolean;
-  /** A connection or the server broke during one of its attempts, so a copy of that may be committed at any time, unseen. */
-  broke: boolean;
   /** Both guesses of an attempt were right, and yet nothing was done. */
   hidden?: boolean;
-  /** The fault of its last attempt, if the server refused it only for now. */
-  blocked?: StoreFault | undefined;
 }
 
 /**

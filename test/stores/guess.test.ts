@@ -260,6 +260,33 @@ test('a busy server is asked until the time limit, and no longer', async () => {
   expect(performance.now() - start).toBeLessThan(3000);
 });
 
+describe('a read', () => {
+  test('of a server that refuses it for now is made again until the time limit, and then says why', async () => {
+    const { server, guesses } = setup(200);
+    server.put('n', { count: 1 });
+    let refusals = 2;
+    const busy = new StoreFault('blocked', 'a failover is under way');
+    const read = server.read.bind(server);
+    server.read = async (id) => (refusals-- > 0 ? Promise.reject(busy) : read(id));
+    expect(counted(await guesses.read('n'))).toBe(1);
+    refusals = Number.POSITIVE_INFINITY;
+    const start = performance.now();
+    await expect(guesses.read('n')).rejects.toBe(busy);
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
+  test('whose connection breaks is made once more, as an update is', async ({ server, guesses }) => {
+    server.put('n', { count: 1 });
+    let [asked, breaks] = [0, 1];
+    const read = server.read.bind(server);
+    server.read = async (id) => (++asked && breaks-- > 0 ? Promise.reject(broken) : read(id));
+    expect([counted(await guesses.read('n')), asked]).toEqual([1, 2]);
+    breaks = Number.POSITIVE_INFINITY;
+    await expect(guesses.read('n')).rejects.toBe(broken);
+    expect(asked).toBe(4);
+  });
+});
+
 test('the updater remembers the last thousand records, not every record that it ever saw', async ({ server, guesses }) => {
   for (let n = 0; n < 1100; n++) await guesses.update(`r${n}`, () => record(`r${n}`), 'strict');
   const cost = async (id: string) => {

@@ -79,7 +79,7 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
     {
       update: (id, next, durability) => guesses.update(id, next, durability),
       read: (id) => guesses.read(id),
-      scan: (query) => guesses.within(() => scanTable(table, query, async (sql, ...values) => (await all([sql, ...values]))[0] ?? [])),
+      scan: (query) => guesses.look(() => scanTable(table, query, async (sql, ...values) => (await all([sql, ...values]))[0] ?? [])),
     },
     () => guesses.clock.said,
   );

@@ -35,7 +35,7 @@ export interface PostgresStore extends Store {
    * little at a time; this is for a nightly job. Records that never settled, and damaged ones, are kept.
    *
    * @returns how many were removed
-   * @throws RangeError where `limit` is less than 1
+   * @throws RangeError where `limit` is less than 1, or `before` is NaN
    * @example
    * await store.sweep();
    */
@@ -96,12 +96,13 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     ownClock: true,
     ...(isInMemory(client) && IN_MEMORY),
   };
+  const inTime: Query = (text, ...values) => guesses.look(() => rows(text, ...values));
   const store = createStore(
     claims,
     {
       update: (id, next, durability) => guesses.update(id, next, durability),
       read: (id) => guesses.read(id),
-      scan: (query) => scan((text, ...values) => guesses.within(() => rows(text, ...values)), sql, guesses, query),
+      scan: (query) => scan(inTime, sql, guesses, query),
     },
     () => guesses.clock.said,
   );
@@ -110,7 +111,9 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     async sweep({ limit = SWEEP_ROWS, before } = {}) {
       // With 0 rows at a time, the sweep would never end.
       if (!(limit >= 1)) throw new RangeError(`once: sweep.limit must be at least 1, got ${limit}`);
-      return sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error)));
+      // To PostgreSQL every time is before NaN, so all settled records would go.
+      if (Number.isNaN(before)) throw new RangeError('once: sweep.before must be a time in ms, got NaN');
+      return sweep(inTime, sql, before, limit);
     },
   };
 }

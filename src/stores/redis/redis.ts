@@ -135,8 +135,8 @@ function serverCheck({ scope, scripts, places }: Redis, accepted: string, heard:
 
 async function scan(redis: Redis, guesses: OptimisticUpdater, query: ScanQuery): Promise<ScanPage> {
   const { scripts, places, times } = redis;
-  const run = (script: string, key: string, ...args: string[]) => guesses.within(() => scripts.run(script, [key], args)) as Promise<string[]>;
-  const recordsAt = (found: readonly string[]) => guesses.within(() => readAll(redis, guesses, found));
+  const run = (script: string, key: string, ...args: string[]) => guesses.look(() => scripts.run(script, [key], args)) as Promise<string[]>;
+  const recordsAt = (found: readonly string[]) => guesses.look(() => readAll(redis, guesses, found));
   if ('before' in query) {
     const before = Number.isFinite(query.before) ? String(query.before) : 'inf';
     return dueOf(async (offset, count) => recordsAt(await run(DUE, times, before, String(offset), String(count))), query);

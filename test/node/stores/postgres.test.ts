@@ -255,6 +255,13 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       await expect(store.sweep({ limit })).rejects.toThrow(RangeError);
     });
 
+    test('before NaN is refused: to PostgreSQL, every time is before NaN, so that all records of finished payments would go', async () => {
+      const { store } = await open();
+      await put(store, settled('a', { forgetAt: Date.now() + 60_000 }));
+      await expect(store.sweep({ before: Number.NaN })).rejects.toThrow(RangeError);
+      expect(await store.read('a')).toBeDefined();
+    });
+
     test('skips a row that somebody has locked, and removes it later', async () => {
       const { store, table } = await open();
       for (const id of ['a', 'b', 'c']) await put(store, settled(id));

@@ -132,8 +132,8 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
-  test('a server busy with a long script: the update waits, and is stored', async () => {
-    const { store } = await storeOn({ timeoutMs: 5000 });
+  test('a server busy with a long script: updates, reads and scans wait, and are made', async () => {
+    const { store } = await storeOn({ timeoutMs: 5000, prefix: `busy-${name}` });
     await put(store, record('a'));
     await admin.config('SET', 'busy-reply-threshold', '10');
     const long = admin.eval(
@@ -141,7 +141,9 @@ const faults = (name: keyof typeof redisClients) => () => {
       0,
     );
     await new Promise((done) => setTimeout(done, 50));
+    const looks = [store.read('a'), store.scan({ ns: 'ns', state: 'settled', limit: 1 }), store.scan({ before: 2000, limit: 1 })];
     expect(await put(store, record('b'))).toBe('stored');
+    expect(await Promise.all(looks)).toMatchObject([record('a'), { records: [] }, { records: [record('a')] }]);
     await long;
     await admin.config('SET', 'busy-reply-threshold', '5000');
   });
