@@ -64,6 +64,9 @@ function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
+/** The same JSON in ASCII, for databases whose encoding lacks some characters, or gives back others for them. */
+export const asciiOf = (json: string): string => json.replace(/[^\0-~]/g, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`);
+
 /**
  * Encodes text as printable ASCII and U+001F. The encoded bytes sort as the UTF-16 units of the text do, and the encoding of a prefix is a
  * prefix of the encoding. Databases may sort by UTF-8 bytes or by the rules of a language, and may refuse or replace U+0000 and lone

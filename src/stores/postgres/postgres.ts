@@ -7,9 +7,9 @@ import type { Answer, Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
-import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
+import { asciiOf, dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
-import { batched, type Query, type Row, seenOf } from './batch.js';
+import { batched, type Query, type Ready, type Row, seenOf } from './batch.js';
 import { type PostgresClient, postgresFault, stateOf } from './fault.js';
 import { queryOf } from './query.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
@@ -83,7 +83,11 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   };
   const fault = (error: unknown): StoreFault => postgresFault(scope, client, error);
   const guesses = new OptimisticUpdater(
-    { attempt: batched(rows, sql, (attempt) => send(rows, sql, attempt)), read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]), fault },
+    {
+      attempt: batched(rows, check, sql, (attempt) => send(rows, check, sql, attempt)),
+      read: async (id) => seenOf((await rows(sql.read, ordered(id)))[0]),
+      fault,
+    },
     timeoutMs,
   );
   // A strict commit is in the log on the server's disk, and on those of synchronous standbys, if there are any.
@@ -126,12 +130,12 @@ function isInMemory(client: PostgresClient): boolean {
   return 'dataDir' in client && /^(undefined$|memory:)/.test(String(dataDir));
 }
 
-async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {
+async function send(rows: Query, ready: Ready, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {
   const [key, relaxed] = [ordered(id), durability === 'relaxed'];
   const asked = [key, now, offMs, relaxed];
   let answer: readonly Row[];
   if (next) {
-    const row = [rev, ...[next.ns, next.state, next.label].map(ordered), next.forgetAt, text];
+    const row = [rev, ...[next.ns, next.state, next.label].map(ordered), next.forgetAt, (await ready())(text)];
     answer = expected ? await rows(sql.update, ...asked, ...row, expected.rev) : await rows(sql.insert, ...asked, ...row);
   } else if (next === null && expected) answer = await rows(sql.remove, ...asked, expected.rev);
   // No change, or the removal of a record that is not there: only check the guesses.
@@ -140,23 +144,31 @@ async function send(rows: Query, sql: Statements, { id, expected, now, offMs, ne
   return { done: row?.done === '1', now: Number(row?.now), seen: seenOf(row) };
 }
 
+const asIs = (text: string): string => text;
+
 /**
  * Checks the table's schema until it was right once, and again if asked to (`anew`). Each call asks for itself, because another call's
  * connection may never answer.
  */
-function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): (anew?: boolean) => Promise<void> {
-  let right = false;
+function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): (anew?: boolean) => ReturnType<Ready> {
+  let form: Awaited<ReturnType<Ready>> | undefined;
   return async (anew) => {
-    if (right && !anew) return;
+    if (form && !anew) return form;
     const [row] = await query(version, name);
-    if (row?.found == null) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
+    if (!row) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
     const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);
     if (found > SCHEMA_VERSION)
       throw new StoreFault(
         'newer',
         `${scope} was made by a newer version of oncefetch (schema ${found}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`,
       );
-    right = true;
+    if (row.persistence !== 'p')
+      throw new StoreFault(
+        'denied',
+        `${scope} is a table that a crash of the server empties, and each record would be a payment that can be made twice: ALTER TABLE ${name} SET LOGGED`,
+      );
+    form = row.encoding === 'UTF8' ? asIs : asciiOf;
+    return form;
   };
 }
 

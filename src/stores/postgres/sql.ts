@@ -182,7 +182,9 @@ export function statementsOf(name: string): Statements {
         AND (label, id) > ($3::text, $4::text) AND label < $5::text
       ORDER BY left(label, ${LABEL_START}), label, id LIMIT $6::int`,
     due: `SELECT id, rev, label, data FROM ${name} WHERE ${WRITABLE} AND forget_at < coalesce($1::float8, extract(epoch FROM now()) * 1000) ORDER BY forget_at LIMIT $2::int OFFSET $3::int`,
-    version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
+    version: `SELECT obj_description(oid, 'pg_class') AS comment, relpersistence::text AS persistence,
+        current_setting('server_encoding') AS encoding
+      FROM pg_class WHERE oid = to_regclass($1::text)`,
     // Rows that somebody else has locked are skipped.
     sweep: `DELETE FROM ${name} WHERE id IN (
         SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::text::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED

@@ -72,6 +72,30 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
+  test('an UNLOGGED table, which a crash of the server empties: calls reject with denied, until the table is logged', async () => {
+    const { table } = await open();
+    await admin.query(`ALTER TABLE ${table} SET UNLOGGED`);
+    const store = postgresStore(poolOf(), { table });
+    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('SET LOGGED') });
+    await admin.query(`ALTER TABLE ${table} SET LOGGED`);
+    expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test.each(['LATIN1', 'EUC_JP'])('a database in %s, which lacks or changes some characters: they are stored and come back', async (encoding) => {
+    const database = `in_${encoding.toLowerCase()}`;
+    await admin.query(`CREATE DATABASE ${database} ENCODING ${encoding} LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+    const pool = poolOf({ database });
+    await pool.query(postgresMigration());
+    const store = postgresStore(pool);
+    const text = 'é € 日本 ¦ \u{1F4B3} \\ \u0000 \ud800';
+    const odd = ['a', 'b', 'ü'].map((id) => record(id, { label: JSON.stringify([id, text]), text }));
+    await put(store, odd[0] as Stored);
+    // Together, and so in one statement.
+    await Promise.all(odd.map((one) => put(store, one)));
+    for (const one of odd) expect(await store.read(one.id)).toEqual(one);
+    expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual(odd);
+  });
+
   test('a table of a newer version: calls reject with newer and change nothing, and the older migration leaves the table as it is', async () => {
     const { table } = await open();
     await admin.query(`COMMENT ON TABLE ${table} IS 'oncefetch schema 2'`);
@@ -247,6 +271,25 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     holder.release();
   });
 
+  test('a look that fails to serialize, as it may where transactions are serializable: it is made again, as an update is', async () => {
+    const { pool, store: other, table } = await open();
+    await put(other, record('a', { state: 'settled' }));
+    let fails = true;
+    const client: PostgresClient = {
+      async query(text, values) {
+        fails = !fails;
+        if (fails) throw Object.assign(new Error('could not serialize access'), { code: '40001' });
+        return pool.query(text, values);
+      },
+    };
+    const store = postgresStore(client, { table });
+    const looks = [() => store.read('a'), () => store.scan({ ns: 'ns', state: 'settled', limit: 9 }), () => store.scan({ before: 1, limit: 9 })];
+    for (const look of [...looks, () => store.sweep()]) {
+      await expect(look()).resolves.toBeDefined();
+      expect(fails).toBe(false);
+    }
+  });
+
   test('a table whose column somebody dropped: updates and reads reject with io', async () => {
     const { store, table } = await open();
     await put(store, record('a'));
@@ -288,5 +331,5 @@ test('A5: a named call sends nothing if the server is gone, because an earlier k
 
 test('a server that never answers: calls reject with timeout', async () => {
   const store = postgresStore({ query: () => new Promise(ignore) }, { timeoutMs: 100 });
-  for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'timeout' });
+  for (const call of [...everyCall(store), () => store.sweep()]) await expect(call()).rejects.toMatchObject({ reason: 'timeout' });
 });
