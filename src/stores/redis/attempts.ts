@@ -29,7 +29,7 @@ export interface Redis {
  * A record's entry in the index, which is sorted by namespace, state, label and id. The tab sorts before all characters of
  * {@link ordered}, so that a label comes before longer labels that begin with it.
  */
-const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
+export const placeOf = ({ ns, state, label, id }: Stored): string => [ns, state, label, id].map(ordered).join('\t');
 export const idIn = (place: string): string => place.slice(place.lastIndexOf('\t') + 1);
 export const labelIn = (place: string): string => place.split('\t')[2] ?? '';
 

@@ -1,7 +1,7 @@
 /** Records in Redis or Valkey: a store for many machines. */
 
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
-import { type Claims, createStore } from '../base.js';
+import { type Claims, createStore, isStored } from '../base.js';
 import { Batches } from '../batches.js';
 import type { Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
@@ -10,7 +10,7 @@ import { onlyOptions } from '../only-options.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
-import { idIn, labelIn, type Redis, seenOf, send, sendAndWait } from './attempts.js';
+import { idIn, labelIn, placeOf, type Redis, seenOf, send, sendAndWait } from './attempts.js';
 import { type RedisClient, redisFault, scriptsOf, waiterOf } from './client.js';
 import { DUE, PLACES, POLICY, READ, READ_ALL, TIDY } from './scripts.js';
 
@@ -151,16 +151,23 @@ async function scan(redis: Redis, guesses: OptimisticUpdater, query: ScanQuery):
   );
 }
 
-/** The records at these places. Index entries of records that have expired are removed. */
+/**
+ * The records at these places. If a record has expired, its index entry is removed, even if the record was made again since and has another
+ * place.
+ */
 async function readAll(redis: Redis, guesses: OptimisticUpdater, found: readonly string[]): Promise<unknown[]> {
   const { scripts, places, times, keyOf } = redis;
   if (found.length === 0) return [];
   const ids = found.map((place) => idIn(String(place)));
   const read = (await scripts.run(READ_ALL, [times, ...ids.map(keyOf)], [])) as unknown[];
   const seen = ids.map((_, n) => seenOf(redis, read.slice(2 * n, 2 * n + 2)));
-  const gone = found.filter((_, n) => seen[n] === undefined).map(String);
+  const records = found.map((place, n) => {
+    const record = recordOf(seen[n]?.text);
+    return isStored(record) && placeOf(record) !== String(place) ? undefined : record;
+  });
+  const gone = found.map(String).filter((_, n) => records[n] === undefined);
   if (gone.length > 0) await scripts.run(TIDY, [places, times, ...gone.map((place) => keyOf(idIn(place)))], gone);
   // Remember what was found: an update of one of these records probably follows.
   for (const [n, id] of ids.entries()) guesses.learn(unordered(id), seen[n]);
-  return seen.map((one) => recordOf(one?.text));
+  return records;
 }

@@ -165,6 +165,21 @@ describeOn(withoutRedis)('on one server', () => {
       expect(ids(await store.scan({ before: 2000, limit: 9 }))).toEqual(['a', 'c']);
     });
 
+    test('a record that is made again after its Redis key expired: the index entries of the expired one hide no other due record, and are removed', async () => {
+      const prefix = `again-${name}`;
+      const store = redisStore(client(), { prefix });
+      for (let n = 0; n < 12; n++) {
+        await put(store, record(`again${n}`, { state: 'settled', forgetAt: 1 }));
+        await ioRedis.del(`{${prefix}}:r:again${n}`);
+        await put(store, record(`again${n}`, { forgetAt: 9000 }));
+      }
+      await put(store, record('due'));
+      for (let scans = 0; scans < 4; scans++) await store.scan({ before: 2000, limit: 1 });
+      expect((await store.scan({ before: 2000, limit: 1 })).records).toEqual([record('due')]);
+      for (const index of ['times', 'places']) expect(await ioRedis.zcard(`{${prefix}}:${index}`)).toBe(13);
+      expect((await store.scan({ ns: 'ns', state: 'pending', limit: 99 })).records).toHaveLength(13);
+    });
+
     test('if the server forgets its scripts, the store sends them again', async () => {
       const store = open();
       await put(store, record('a'));
