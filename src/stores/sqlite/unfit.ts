@@ -23,6 +23,13 @@ export function refuseUnfit(scope: string, { isTransaction, inTransaction }: Tra
     throw new StoreFault('denied', `the database of ${scope} does not say whether a transaction is open; node:sqlite does from Node 22.16 on`);
 }
 
+/** Refuses a file whose journal is not on the disk: if a process is killed in the middle of a commit, nothing can undo the half that is written. */
+export function refuseJournal(scope: string, asks: { get(): unknown }): void {
+  const [mode] = Object.values(Object(asks.get()));
+  if (mode === 'memory' || mode === 'off')
+    throw new StoreFault('denied', `the journal_mode of ${scope} is ${mode}, so a killed process may destroy all records: set PRAGMA journal_mode = WAL`);
+}
+
 export const inTransaction = ({ isTransaction, inTransaction }: Transacts): boolean => Boolean(isTransaction ?? inTransaction);
 
 /** Refuses to go on while a transaction of the app's is open on its connection, as when the app awaits something in the middle of it. */

@@ -293,6 +293,19 @@ describe('of a newer version', () => {
 });
 
 describe('gone', () => {
+  test.each([
+    ['memory', new DatabaseSync(fresh())],
+    ['off', new DatabaseSync(fresh(), { defensive: false })],
+  ])('a database of the app whose journal_mode is %s, which a kill may destroy: calls reject with denied', async (mode, database) => {
+    database.exec(`PRAGMA journal_mode = ${mode}`);
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: mode });
+    const store = storeOn({ database });
+    await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('journal_mode = WAL') });
+    database.exec('PRAGMA journal_mode = WAL');
+    expect(await put(store, record('a'))).toBe('stored');
+    database.close();
+  });
+
   test('a database that its owner closed: calls reject with closed', async () => {
     const database = new DatabaseSync(fresh());
     const store = storeOn({ database });
