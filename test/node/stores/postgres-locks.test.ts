@@ -63,6 +63,22 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('n')).toEqual(record('n', { count: 2 }));
   });
 
+  test('while the whole table is locked, a pool with lock_timeout keeps no more connections than it has, and the updates are made after that', async () => {
+    const patient = new pg.Pool({ ...server.connection, max: 2, lock_timeout: 500 });
+    const own = postgresStore(patient);
+    await raise(own, 'own');
+    const release = await holding('LOCK TABLE oncefetch_records');
+    const raised = ['p', 'q', 'own'].map((id) => raise(own, id));
+    // Longer than the time after which the pool gives up a connection that does not answer.
+    for (let looks = 0; looks < 8; looks++) {
+      await pause(400);
+      expect((await admin.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rowCount).toBeLessThanOrEqual(2);
+    }
+    await release();
+    await Promise.all(raised);
+    await patient.end();
+  });
+
   test('a connection that breaks, and others who change the record before the store looks again: the update rejects if nobody can tell what it did', async () => {
     await raise(store, 'm');
     const release = await holding(`SELECT 1 FROM oncefetch_records WHERE id = 'm' FOR UPDATE`);
