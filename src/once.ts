@@ -2,7 +2,7 @@
 import { needsKey } from './core/methods.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
-import { addressOf, namespaceOf } from './engine/address.js';
+import { addressOf } from './engine/address.js';
 import { openChannel } from './engine/channel.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
@@ -157,7 +157,7 @@ export async function callFetch(
     return operate({
       client,
       settings,
-      address: addressOf(client, encodeName(operationName), namespaceOf(client)),
+      address: addressOf(client, encodeName(operationName)),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,

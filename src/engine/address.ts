@@ -65,8 +65,9 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
 /** What identifies one unnamed operation among those with the same content. */
 type Identity = { readonly key: string; readonly id?: RecordId | undefined };
 
-/** The address of an operation. `record`: its record, or the key and id that its record will have. */
-export function addressOf({ store: { scope } }: Client, label: Label, namespace: Namespace, record?: Identity): OperationAddress {
+/** The address of an operation: of the present user, unless another namespace is given. `record`: its record, or the key and id that its record will have. */
+export function addressOf(client: Client, label: Label, namespace = namespaceOf(client), record?: Identity): OperationAddress {
+  const { scope } = client.store;
   const identity = isUnnamed(label) ? record : undefined;
   return {
     // A copy, because the caller may have changed its array by the time a key strategy is asked.
@@ -79,10 +80,6 @@ export function addressOf({ store: { scope } }: Client, label: Label, namespace:
     lock: `oncefetch:${JSON.stringify([scope, namespace, identity?.id ?? label])}`,
   };
 }
-
-/** The address of an unnamed operation that has no record yet. */
-export const unnamedAddress = (client: Client, namespace: Namespace, label: Label, key: string, id = key as RecordId): OperationAddress =>
-  addressOf(client, label, namespace, { key, id });
 
 /** Ids in the store are digests, so that the store does not show whose records it holds. */
 export async function idsOf(

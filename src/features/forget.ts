@@ -4,7 +4,7 @@ import { encodeName, type OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
 import { bare, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
-import { addressOf, namespaceOf } from '../engine/address.js';
+import { addressOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { clientOf, type Once } from '../once.js';
@@ -22,7 +22,7 @@ import { clientOf, type Once } from '../once.js';
 export async function forget(once: Once, name: OperationName, options: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
   const client = clientOf(once, 'forget');
   check(options, { evenIfUnknown: 'boolean' }, 'forget');
-  await forgetRecord(client, addressOf(client, encodeName(name), namespaceOf(client)), options.evenIfUnknown === true);
+  await forgetRecord(client, addressOf(client, encodeName(name)), options.evenIfUnknown === true);
 }
 
 /** Retires the record instead of removing it, because derived keys need its generation. */

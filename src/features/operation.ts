@@ -3,7 +3,7 @@
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
-import { addressOf, idsOf, namespaceOf } from '../engine/address.js';
+import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { observedState, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
@@ -156,7 +156,7 @@ class ObservedOperation implements Operation {
   /** The present address; `undefined` while nobody is logged in. */
   #placeNow(): OperationAddress | undefined {
     try {
-      return addressOf(this.#client, encodeName(this.name), namespaceOf(this.#client));
+      return addressOf(this.#client, encodeName(this.name));
     } catch {
       return undefined;
     }

@@ -47,6 +47,6 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
   const client = clientOf(once, 'resumeOne');
   check(options, { signal: 'signal' }, 'resumeOne');
-  const address = addressOf(client, encodeName(name), namespaceOf(client));
+  const address = addressOf(client, encodeName(name));
   return operate({ client, settings: client.settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
 }

@@ -7,7 +7,7 @@ import { type Outcome, unknown } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { FRESH, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer } from '../core/verdict.js';
 import type { Verdict } from '../core/verdict-words.js';
-import { addressOf, isSamePerson, namespaceOf, sessionOf } from '../engine/address.js';
+import { addressOf, isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
@@ -60,7 +60,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const client = clientOf(once, 'run');
   if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
   const { settings, verdict } = runSettings(client.settings, name, options);
-  const address = addressOf(client, encodeName(name), namespaceOf(client));
+  const address = addressOf(client, encodeName(name));
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');

@@ -5,7 +5,7 @@ import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.js';
-import { addressOf, namespaceOf } from '../engine/address.js';
+import { addressOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { busyError } from '../engine/failure.js';
@@ -27,7 +27,7 @@ import { clientOf, type Once } from '../once.js';
  */
 export async function settle(once: Once, name: OperationName, effect: 'done' | 'none'): Promise<void> {
   const client = clientOf(once, 'settle');
-  await settleByHand(client, addressOf(client, encodeName(name), namespaceOf(client)), effect);
+  await settleByHand(client, addressOf(client, encodeName(name)), effect);
 }
 
 function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {

@@ -9,7 +9,7 @@ import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { MOVED, pastWindow } from '../core/retention.js';
-import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, storeError } from '../engine/failure.js';
@@ -83,7 +83,7 @@ type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | '
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
   check({ signal }, { signal: 'signal' }, '');
   const startedAt = client.platform.clock.now();
-  const address = unnamedAddress(client, namespaceOf(client), labelOfContent(), '');
+  const address = addressOf(client, labelOfContent());
   const stop = signal ?? new AbortController().signal;
   return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
@@ -121,16 +121,11 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const read = await readUnnamed(call, draft, isNewAnyway(call));
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
-  const { shape = (uuid: string) => uuid } = settings.dialect;
   const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
   const literal = typeof ownKey === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, ownKey, question)) : ownKey;
   // On a server, equal calls are different operations, so none that was left unsettled is adopted.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
-  const address =
-    orphan?.address ??
-    (literal === undefined
-      ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
-      : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
+  const address = orphan?.address ?? (await newAddress(call, label, literal));
   // Without locks, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
   const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
   const answer = operate({
@@ -144,6 +139,14 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     held: orphan?.unlock,
   });
   return orphan ? answer.finally(orphan.leave) : answer;
+}
+
+/** The address of an operation that has no record yet. `literal`: the app's own key for it; otherwise the key is random. */
+async function newAddress({ client, settings, namespace }: Placeless, label: Label, literal: string | undefined): Promise<OperationAddress> {
+  const { shape = (uuid: string) => uuid } = settings.dialect;
+  const key = literal ?? shape(client.platform.randomness.uuid());
+  const id = await idOfUnnamed(client, namespace, { key, random: literal === undefined });
+  return addressOf(client, label, namespace, { key, id });
 }
 
 /** A call that is named by its content. */
@@ -198,10 +201,9 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const adopting = beingAdopted.get(registry.flights) ?? new Set();
   beingAdopted.set(registry.flights, adopting);
   const equal = (found as OnceRecord[]).filter((record) => record.label === label);
-  const addressFor = ({ key, id }: OnceRecord) => unnamedAddress(client, namespace, label, key, id);
   const [first] = equal;
   if (!first) return undefined;
-  const { operationKey } = addressFor(first);
+  const { operationKey } = addressOf(client, label, namespace, first);
   // The age of a key is measured by the store's clock, which only an update tells.
   const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
   // Ignore the stored end of the window: a move to another account sets it to the past, although what was sent before may have had its effect.
@@ -212,7 +214,7 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const undriven = inWindow.filter((record) => record.lease?.owner === MOVED || !heldElsewhere(client, record, storeNow));
   for (const record of undriven.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
-    const address = addressFor(record);
+    const address = addressOf(client, label, namespace, record);
     const { operationKey } = address;
     if (registry.flights.has(operationKey) || adopting.has(operationKey)) continue;
     adopting.add(operationKey);
