@@ -21,9 +21,10 @@ export interface Claimant {
   readonly scope: Dialect['scope'];
   readonly carrier: string;
   readonly dialect: string;
-  /** The key to use if a new one is needed, and the generation that it was made for. */
+  /** The key to use if a new one is needed. */
   readonly key: IdempotencyKey;
-  readonly keyGeneration: number;
+  /** The generation that a derived key was made for; absent while no key has been made yet. */
+  readonly keyGeneration?: number | undefined;
   /** `random`: good for any generation. `derived`: made for one generation. `literal`: chosen by the app, so it can't be replaced. */
   readonly keyKind: 'random' | 'derived' | 'literal';
   /** The store is atomic, so that no other context can race for a derived key unseen: a replayed refusal is then an earlier operation's. */
@@ -83,6 +84,7 @@ export type Begun =
   /** Another driver holds the lease for another `ms`. */
   | { readonly do: 'busy'; readonly record: PendingRecord; readonly ms: number }
   /** The key must be made for this generation; then the caller begins again. */
-  | { readonly do: 'rekey'; readonly generation: number }
-  | { readonly do: 'corrupt' }
-  | { readonly do: 'nothing' };
+  | { readonly do: 'rekey'; readonly generation: number; readonly record?: undefined }
+  | { readonly do: 'corrupt'; readonly record?: undefined }
+  /** This call begins nothing. `record`: an ended one, which is not the end of this call's operation. */
+  | { readonly do: 'nothing'; readonly record?: EndedRecord };

@@ -102,9 +102,9 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { key } = settings;
   if (key === undefined && (store.atomic || !operation)) {
     const { shape = (uuid: string) => uuid } = settings.dialect;
-    return claim(job, { key: keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id), keyGeneration: 0, keyKind: 'random' });
+    return claim(job, { key: keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id), keyKind: 'random' });
   }
-  if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyGeneration: 0, keyKind: 'literal' });
+  if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyKind: 'literal' });
   const derived = key ? parts.hooks?.key : parts.derive;
   if (!derived) throw new TypeError(key ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
   return derived(job);

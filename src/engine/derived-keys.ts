@@ -5,7 +5,6 @@ import type { IdempotencyKey } from '../core/ids.js';
 import { claim } from './claim.js';
 import type { OperationRun } from './client.js';
 
-const NO_KEY_YET = -1;
 /** How often the generation may turn out to be another one, because other contexts begin operations of the name at the same time. */
 const REKEYS_MAX = 3;
 
@@ -18,9 +17,9 @@ export async function beginWithKeys(
   keyFor: (generation: number) => IdempotencyKey | Promise<IdempotencyKey>,
   atOnce = false,
 ): Promise<Begun> {
-  let keyGeneration = atOnce ? 0 : NO_KEY_YET;
+  let keyGeneration = atOnce ? 0 : undefined;
   for (let round = 0; ; round++) {
-    const key = keyGeneration === NO_KEY_YET ? ('' as IdempotencyKey) : await keyFor(keyGeneration);
+    const key = keyGeneration === undefined ? ('' as IdempotencyKey) : await keyFor(keyGeneration);
     const begun = await claim(job, { key, keyGeneration, keyKind: 'derived' }, beginDerived);
     if (begun.do !== 'rekey' || round > REKEYS_MAX) return begun;
     keyGeneration = begun.generation;

@@ -12,9 +12,7 @@ import { visit } from './sweep.js';
 const LOOK_MAX = 1000;
 
 /** Removes the records in that memory that are due to be forgotten. `true` if that made room. */
-export const makeRoom = (client: Client): boolean | Promise<boolean> => forgetDue(client);
-
-async function forgetDue(client: Client): Promise<boolean> {
+export async function makeRoom(client: Client): Promise<boolean> {
   const { degraded, flights } = client.registry;
   const memory = client.fallback();
   const before = client.platform.clock.now();
