@@ -132,8 +132,10 @@ export async function callFetch(
   const method = methodOf(input, init);
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? ownSettings.nameOf : undefined;
-  const name = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
-  if (idempotent && !(once === true || name || nameOf || ownSettings.key !== undefined)) return retried(ownSettings);
+  const ownName = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
+  const ownLabel = ownName === undefined ? undefined : encodeName(ownName);
+  const wantsNoKey = idempotent && once !== true && !ownLabel && !nameOf && ownSettings.key === undefined;
+  if (wantsNoKey) return retried(ownSettings);
   let request: RequestInput;
   try {
     request = readInput(input, init, client.platform);
@@ -146,24 +148,25 @@ export async function callFetch(
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
-  const operationName = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
-  const spoken = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
-  const ownKey = keyInHeader(spoken.dialect.carrier, request);
-  const settings = ownKey === undefined ? spoken : { ...spoken, key: ownKey };
-  if (operationName || once !== undefined) refuseHidden(request);
+  const dialectSettings = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
+  const ownKey = keyInHeader(dialectSettings.dialect.carrier, request);
+  const settings = ownKey === undefined ? dialectSettings : { ...dialectSettings, key: ownKey };
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && once === undefined && !handle && ownKey !== undefined) return send();
-  if (operationName)
+  const name = ownLabel ? undefined : nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
+  const label = ownLabel ?? (name ? encodeName(name) : undefined);
+  if (label || once !== undefined) refuseHidden(request);
+  if (label)
     return operate({
       client,
       settings,
-      address: addressOf(client, encodeName(operationName)),
+      address: addressOf(client, label),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,
     }) as Promise<Response>;
   const plain = () => (idempotent ? retried(ownSettings) : send());
-  if (operationName === false || (idempotent && once === undefined)) return plain();
+  if (name === false || (idempotent && once === undefined)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
   return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

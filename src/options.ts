@@ -5,7 +5,7 @@
 import { checkNumber, checkOne } from './check.js';
 import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
-import { encodeName, type OperationName, typeOf } from './core/name.js';
+import { typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
 import { checkCallOptions, checkClientOptions } from './option-spec.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
@@ -123,14 +123,14 @@ function metaOf(meta: unknown): Json {
 }
 
 /** The settings of one `run`. */
-export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
+export function runSettings<T>(client: Settings, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   if (typeOf(options) !== 'object') throw new TypeError(`once: options of run must be an object, got ${typeOf(options)}`);
   const { signal, result, verdict, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
   // Check the schema now: it parses the result after the effect, when it is too late to throw.
   if (result !== undefined && typeof result?.['~standard']?.validate !== 'function') throw new TypeError(wrong('once.result', 'schema', typeOf(result)));
   // A client's `fingerprint` is for request bodies, and a function has none.
-  const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name });
+  const settings = callSettings({ ...client, fingerprint: undefined }, rest);
   return { settings, verdict };
 }
 
@@ -149,7 +149,6 @@ export function callSettings(client: Settings, init: unknown): Settings {
   if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
   checkCallOptions(init as object);
   const { keep, limits, operation, ...rest } = init as OperationOptions;
-  if (operation !== undefined) encodeName(operation);
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
   return {
     ...merge(client, { ...rest, meta }),

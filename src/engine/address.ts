@@ -65,7 +65,7 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
 /** What identifies one unnamed operation among those with the same content. */
 type Identity = { readonly key: string; readonly id?: RecordId | undefined };
 
-/** The address of an operation: of the present user, unless another namespace is given. `record`: its record, or the key and id that its record will have. */
+/** The address of the present user's operation, or of the one in another `namespace`. `record`: its record, or the key and id that it will have. */
 export function addressOf(client: Client, label: Label, namespace = namespaceOf(client), record?: Identity): OperationAddress {
   const { scope } = client.store;
   const identity = isUnnamed(label) ? record : undefined;

@@ -110,7 +110,7 @@ export interface Call {
   /** Reads the request. Called once. */
   read(): Promise<PreparedCall>;
   readonly signal: AbortSignal | undefined;
-  readonly request: Request | undefined;
+  readonly request?: Request | undefined;
   /** Wall clock, ms: when the call began, if that was before now. */
   readonly startedAt?: number;
   /** The release of the operation's lock, if the caller holds it already. */

@@ -65,7 +65,7 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
 }
 
 /** The request of a call that brings none: it only goes on with what is stored. */
-export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '', resumes: beginResumed });
+export const readNothing = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '', resumes: beginResumed });
 
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
@@ -91,9 +91,9 @@ export async function resumeRecord(
       return client.settings.onOutcome?.(told);
     },
   };
-  const read = async (): Promise<PreparedCall> => ({ ...(await NOTHING_TO_READ()), agreed, found: record });
+  const read = async (): Promise<PreparedCall> => ({ ...(await readNothing()), agreed, found: record });
   try {
-    const value = await operate({ client, settings, address, read, signal, request: undefined, held });
+    const value = await operate({ client, settings, address, read, signal, held });
     // Of a `run`, the value may be anything, also an object with members like those of a Response.
     return outcome && { name, outcome, response: isResponse(value) ? value : undefined };
   } catch (error) {

@@ -4,7 +4,7 @@ import { check } from '../check.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, namespaceOf } from '../engine/address.js';
 import { operate } from '../engine/operate.js';
-import { NOTHING_TO_READ, type Resumed, resumeAll } from '../engine/resuming.js';
+import { type Resumed, readNothing, resumeAll } from '../engine/resuming.js';
 import { clientOf, type Once } from '../once.js';
 import { RESUME_CONCURRENCY } from '../options.js';
 
@@ -48,5 +48,5 @@ export async function resumeOne(once: Once, name: OperationName, options: { sign
   const client = clientOf(once, 'resumeOne');
   check(options, { signal: 'signal' }, 'resumeOne');
   const address = addressOf(client, encodeName(name));
-  return operate({ client, settings: client.settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
+  return operate({ client, settings: client.settings, address, read: readNothing, signal: options.signal }) as Promise<Response>;
 }

@@ -59,7 +59,7 @@ export interface Attempt {
 export async function run<T>(once: Once, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T> = {}): Promise<T> {
   const client = clientOf(once, 'run');
   if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
-  const { settings, verdict } = runSettings(client.settings, name, options);
+  const { settings, verdict } = runSettings(client.settings, options);
   const address = addressOf(client, encodeName(name));
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
@@ -78,7 +78,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
     outcome = end;
     return settings.onOutcome?.(end);
   };
-  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read, signal, request: undefined });
+  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read, signal });
   return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 

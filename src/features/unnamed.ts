@@ -110,21 +110,21 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
 /** Whether no earlier call can be the same operation, whatever the payload. A page goes on with a lost call of equal content, and a key may be in the body. */
 const isNewAnyway = ({ client, settings: { key, dialect } }: Placeless): boolean => client.platform.server && key === undefined && isInHeader(dialect.carrier);
 
-const readUnnamed = (call: Placeless, draft: RequestInput, isNew: boolean): Promise<PreparedCall> =>
-  whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft), isNew);
+const readUnnamed = (call: Placeless, request: RequestInput, isNew: boolean): Promise<PreparedCall> =>
+  whilePlaceless(call, request.signal, readRequest(call.client, call.settings, request), isNew);
 
 /** A call without a name. */
-async function operateUnnamed(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
+async function operateUnnamed(client: Client, settings: Settings, request: RequestInput): Promise<unknown> {
   const { platform } = client;
-  const call = placeless(client, settings, draft);
+  const call = placeless(client, settings, request);
   const { namespace, startedAt } = call;
-  const read = await readUnnamed(call, draft, isNewAnyway(call));
+  const read = await readUnnamed(call, request, isNewAnyway(call));
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
   const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, ownKey, question)) : ownKey;
+  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, request.signal, askStrategy(call, ownKey, question)) : ownKey;
   // On a server, equal calls are different operations, so none that was left unsettled is adopted.
-  const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
+  const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, request.signal, label);
   const address = orphan?.address ?? (await newAddress(call, label, literal));
   // Without locks, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
   const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
@@ -133,8 +133,8 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     settings: { ...settings, key: literal, repeat: 'always', whenBusy },
     address,
     read: async () => read,
-    signal: draft.signal,
-    request: draft.request,
+    signal: request.signal,
+    request: request.request,
     startedAt,
     held: orphan?.unlock,
   });
@@ -150,13 +150,13 @@ async function newAddress({ client, settings, namespace }: Placeless, label: Lab
 }
 
 /** A call that is named by its content. */
-async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
-  const call = placeless(client, settings, draft);
+async function operateByContent(client: Client, settings: Settings, request: RequestInput): Promise<unknown> {
+  const call = placeless(client, settings, request);
   const { namespace, startedAt } = call;
-  const read = await readUnnamed(call, draft, false);
+  const read = await readUnnamed(call, request, false);
   // Another user may have logged in while the body was read.
   const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), namespace);
-  return operate({ client, settings, address, read: async () => read, signal: draft.signal, request: draft.request, startedAt });
+  return operate({ client, settings, address, read: async () => read, signal: request.signal, request: request.request, startedAt });
 }
 
 interface Orphan {

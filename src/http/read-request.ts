@@ -8,11 +8,11 @@ import { httpPayload } from './http-payload.js';
 import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from './request.js';
 
 /** Reads the request: its body becomes bytes, once. */
-export function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
+export function readRequest(client: Client, settings: Settings, request: RequestInput): Promise<PreparedCall> {
   const { clock, digest } = client.platform;
   let late = (): Error => new UnreplayableBody('the body could not be read in time');
   const reading = async (): Promise<PreparedCall> => {
-    const prepared = await prepare(draft, settings.limits.bodyBytes, digest);
+    const prepared = await prepare(request, settings.limits.bodyBytes, digest);
     const key = await carriedKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Take the fingerprint before a key is put into the body.
