@@ -78,10 +78,10 @@ const MEMBERS = {
 } as const;
 
 /** Throws a TypeError if the object that was given as this option lacks a member. Without this check, the first call would fail, or a later one. */
-export function checkMembers(option: keyof typeof MEMBERS, given: unknown, where: string = option): void {
+function checkMembers(option: keyof typeof MEMBERS, given: unknown): void {
   for (const [name, type] of Object.entries(MEMBERS[option])) {
     const member = (given as { readonly [name: string]: unknown } | null | undefined)?.[name];
-    if (typeof member !== type) throw new TypeError(wrong(where, option, `${typeOf(given)} whose ${name} is ${typeOf(member)}`));
+    if (typeof member !== type) throw new TypeError(wrong(option, option, `${typeOf(given)} whose ${name} is ${typeOf(member)}`));
   }
 }
 

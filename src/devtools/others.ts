@@ -6,7 +6,7 @@ import { type Message, plainStep, readMessage, TOLD_MAX } from './message.js';
 import { REALM, type Step } from './timeline.js';
 
 /** The name of the channel. The number is that of the format, so that panels of different formats do not hear each other. */
-export const CHANNEL = 'oncefetch/devtools 1';
+const CHANNEL = 'oncefetch/devtools 1';
 
 /** What the exchange needs from the panel. */
 export interface Told {

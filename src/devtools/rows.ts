@@ -38,7 +38,7 @@ export const GROUPS: readonly (readonly [heading: string, statuses: readonly Sta
 ];
 
 /** A name in readable form. */
-export const shownName = (operation: OperationName): string => (operation.length ? operation.join(' / ') : 'without a name');
+const shownName = (operation: OperationName): string => (operation.length ? operation.join(' / ') : 'without a name');
 
 const ENDS: Readonly<Record<'settled' | 'retired', (record: OnceRecord) => Status>> = {
   settled: () => 'done',

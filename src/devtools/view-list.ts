@@ -32,7 +32,7 @@ const groupsOf = ({ rows, filter }: ListView): readonly Group[] =>
 export const currentOf = (shown: readonly Row[], selected: string | undefined): Row | undefined => shown.find(({ id }) => id === selected) ?? shown[0];
 
 /** The row to which a key leads from row `at` of `count`; `undefined` if the key does not move. */
-export function stepTo(key: string, at: number, count: number): number | undefined {
+function stepTo(key: string, at: number, count: number): number | undefined {
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? undefined : Math.min(Math.max(to, 0), count - 1);
 }

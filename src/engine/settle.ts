@@ -92,7 +92,7 @@ export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: O
   resumeOnly || (payloads.length === 1 && payloads[0] === fingerprint);
 
 /** Payloads that were sent under this key and refused, before an operation began anew under the same key. */
-export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
+const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
   (refusedBefore && previous?.key === key && previous.payloads) || [];
 
 /** Whether other payloads have gone out under this key, in the same operation or refused before it began. */

@@ -30,7 +30,7 @@ const reads = (dialect: Dialect, { key, came, means }: Evidence): boolean => REA
 const readsAll = (dialect: Dialect, evidence: readonly Evidence[]): boolean => evidence.every((one) => reads(dialect, one));
 
 /** The code for a place, from its text as records keep it. */
-export function placeCode(carrier: string): string {
+function placeCode(carrier: string): string {
   const [, header = ''] = /^header:([^+]+)$/.exec(carrier) ?? [];
   if (header) return `inHeader('${header}')`;
   const [, quoted = ''] = /^header-sf:([^+]+)$/.exec(carrier) ?? [];

@@ -16,7 +16,7 @@ const text = (value: unknown): string => (Array.isArray(value) ? value.map(Strin
 const nameOf = (pointer: string): string => pointer.replace(/^#?\//, '').replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** The `errors` of a refusal: `[{ pointer, detail }]` (RFC 9457), `[{ name, message }]`, or texts by name. */
-export function fieldErrors(answer: unknown): readonly FieldError[] {
+function fieldErrors(answer: unknown): readonly FieldError[] {
   const errors = typeof answer === 'object' && answer !== null ? (answer as { readonly errors?: unknown }).errors : undefined;
   if (typeof errors !== 'object' || errors === null) return [];
   const pairs = Array.isArray(errors)

@@ -34,7 +34,7 @@ function entriesOf(field: Element): [string, FormDataEntryValue][] {
  * `formdata` listeners, because they may add something different each time. Leaves out the time of an empty file field, because browsers set
  * it to now. `counted`: fields that count even if the page has disabled them since, as many pages do while a form is being sent.
  */
-export function typedInto(form: HTMLFormElement, ignored: readonly string[], counted?: ReadonlySet<Element>): string {
+function typedInto(form: HTMLFormElement, ignored: readonly string[], counted?: ReadonlySet<Element>): string {
   const root = form.getRootNode();
   root.addEventListener('formdata', unheard, true);
   const enabled = [...new FormData(form)];

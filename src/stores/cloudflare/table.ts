@@ -19,7 +19,7 @@ export function nameOf(options: CloudflareTable, where = 'd1Store', known: reado
 }
 
 /** The queries of both stores on this table. Text columns other than `rev` and `data` are `ordered`. */
-export const readsOf = (table: string) => ({
+const readsOf = (table: string) => ({
   page: `SELECT id, label, data FROM ${table} WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?`,
   due: `SELECT data FROM ${table} WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?`,
 });

@@ -22,7 +22,7 @@ const PIECE_UNITS = 20_000;
 export const LABEL_START = 256;
 
 export const recordKey = (prefix: DenoKvKey, id: string): DenoKvKey => [...prefix, 'record', ordered(id)];
-export const pieceKey = (prefix: DenoKvKey, id: string, rev: string, number: number): DenoKvKey => [...prefix, 'piece', ordered(id), rev, number];
+const pieceKey = (prefix: DenoKvKey, id: string, rev: string, number: number): DenoKvKey => [...prefix, 'piece', ordered(id), rev, number];
 export const placesKey = (prefix: DenoKvKey, ns: string, state: string): DenoKvKey => [...prefix, 'place', ordered(ns), ordered(state)];
 export const timesKey = (prefix: DenoKvKey): DenoKvKey => [...prefix, 'time'];
 
