@@ -20,6 +20,23 @@ describe('paths', () => {
   });
 });
 
+describe('commands for single test files', () => {
+  const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8');
+  const [, unhurried = ''] = /^const UNHURRIED = \[(.*?)^\];/ms.exec(config) ?? [];
+  const [, folders = ''] = /include: \[('test\S+), \.\.\.UNHURRIED\]/.exec(config) ?? [];
+  const globsOfProof = [...`${unhurried}${folders}`.matchAll(/'(.*?)'/g)].map(([, glob = '']) => glob);
+  const commands = ['docs/architecture.md', 'CONTRIBUTING.md'].flatMap((path) => [...readPage(path).text.matchAll(/--project (unit|proof)((?: test\/\S+)+)/g)]);
+  const files = commands.flatMap(([, project = '', paths = '']) => (paths.match(/test\S+\.test\.ts/g) ?? []).map((file) => ({ project, file })));
+
+  test('there are some, of both projects', () => {
+    expect(new Set(files.map(({ project }) => project))).toEqual(new Set(['unit', 'proof']));
+  });
+
+  test.each(files)('project $project runs $file', ({ project, file }) => {
+    expect(globsOfProof.some((glob) => posix.matchesGlob(file, glob))).toBe(project === 'proof');
+  });
+});
+
 test('the table of layers is the one that is enforced', () => {
   const layers = tableUnder(page, '### Who may import whom').map(([layer = '', may = '']) => [layer, may === 'nothing' ? [] : may.split(', ').sort()]);
   expect(Object.fromEntries(layers)).toEqual(Object.fromEntries(Object.entries(MAY_IMPORT).map(([layer, may]) => [layer, [...may].sort()])));

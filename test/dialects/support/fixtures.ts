@@ -16,6 +16,7 @@ export interface Fixture {
   readonly clean: AnswerKind;
   readonly ambiguous: AnswerKind;
   readonly sticky?: boolean;
+  /** Of a refusal: whether it bears the replay marker. */
   readonly replayed?: boolean;
   readonly resource?: string;
   readonly waitsMs?: number;
