@@ -22,15 +22,18 @@ const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>):
 /** How many endpoints are remembered as ignoring keys: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
-export const httpPayload = (prepared: ReplayableRequest): Payload => ({
-  origin: prepared.origin,
-  endpoint: endpointOf(prepared),
-  prepared,
-  withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
-  send: (attempt) => send(prepared, attempt),
-  // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
-  keyed: ({ client, settings }, carrier) => !!carrier && !!settings.dialect.carrier && !client.registry.ignored.has(endpointOf(prepared)),
-});
+export function httpPayload(prepared: ReplayableRequest): Payload {
+  const endpoint = endpointOf(prepared);
+  return {
+    origin: prepared.origin,
+    endpoint,
+    prepared,
+    withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
+    send: (attempt) => send(prepared, attempt),
+    // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
+    keyed: ({ client, settings }, carrier) => !!carrier && !!settings.dialect.carrier && !client.registry.ignored.has(endpoint),
+  };
+}
 
 /** Takes the body and its content type from the earlier call, and all else from this one. */
 function withBytes(present: ReplayableRequest, { body, json, headers: earlier }: ReplayableRequest): ReplayableRequest {
