@@ -114,13 +114,17 @@ async function fly(
   // Request the lock while the body is read and digested, so that the two waits overlap.
   const lock = heldLock ? Promise.resolve(heldLock) : tryLock(client, operation.lock);
   try {
+    let unread = true;
     const read = reading.then((request) => {
+      unread = false;
       // Reading may take long by itself. If the page sleeps after that, before the first look, `move` or a sweep may take the record meanwhile.
       flight.seen.at = Math.min(flight.seen.at, client.platform.clock.now());
       return request;
     });
     const preparing = Promise.all([read, idsOf(client, operation), lock]);
-    const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, () => busyError(operation));
+    // Reading has the same limit, and either may be over first.
+    const late = () => (unread ? new UnreplayableBody('the request could not be read in time') : busyError(operation));
+    const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, late);
     flight.fingerprinted(settings.repeat + request.fingerprint);
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };

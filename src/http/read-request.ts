@@ -10,7 +10,7 @@ import { fingerprint, prepare, type ReplayableRequest, type RequestInput, Unrepl
 /** Reads the request: its body becomes bytes, once. */
 export function readRequest(client: Client, settings: Settings, request: RequestInput): Promise<PreparedCall> {
   const { clock, digest } = client.platform;
-  let late = (): Error => new UnreplayableBody('the body could not be read in time');
+  let late = (): Error => new UnreplayableBody('the request could not be read in time');
   const reading = async (): Promise<PreparedCall> => {
     const prepared = await prepare(request, settings.limits.bodyBytes, digest);
     const key = await carriedKey(settings, prepared);

@@ -274,6 +274,15 @@ describe('a page that can make no digest, because it is on http://', () => {
   });
 });
 
+test('a body that never ends was not sent, also where the time of the call is over a moment before that of reading', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open({ limits: { totalMs: TOTAL } });
+  // A slow device: a millisecond passes between two looks at the clock.
+  let looks = 0;
+  Object.defineProperty(tab, 'skewMs', { get: () => looks++ });
+  const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: endless(), duplex: 'half', once: NAME } as RequestInit)));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', effect: 'none' } });
+});
 test.each<[string, Act]>([
   ['fetch', (once) => once.fetch(URL_, { method: 'POST', body: '{}', once: { operation: NAME, fingerprint: never } })],
   ['run', (once) => run(once, NAME, () => 1, { fingerprint: never })],
