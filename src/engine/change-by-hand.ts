@@ -76,6 +76,7 @@ export async function changeByHand(
     };
     const refused = await updateStored({ client, operationKey, id }, next, 'strict');
     if (refused) throw refused;
+    client.registry.leftOpen.delete(operationKey);
     afterCommit?.();
   });
   // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.

@@ -158,6 +158,15 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
+/**
+ * The record of an operation that an earlier call of this realm left open, in case the store has lost it since: a new key would be a second effect.
+ * It no longer counts when the operation may have been done elsewhere, and that record swept.
+ */
+function leftOpen({ client, operationKey, payload, settings }: OperationRun, storeNow: number): OnceRecord | undefined {
+  const record = payload && client.registry.leftOpen.get(operationKey);
+  return record && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
+}
+
 type Remembered = Extract<Begun, { do: 'remembered' }>;
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
@@ -176,7 +185,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     // cases, do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
     const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
-    begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
+    begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
   };

@@ -30,10 +30,12 @@ export const ANEW: Anew = { anew: true };
 
 export type Finished = Ended | Anew;
 
-/** The tables in which calls find operations in flight and their outcomes. */
+/** The tables in which calls find operations in flight, those that were left open, and outcomes. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
+  /** The records of operations that a call of this realm left open, as it last stored them, in case the store loses them. */
+  readonly leftOpen: Map<OperationKey, OnceRecord>;
   /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;
 }

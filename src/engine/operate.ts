@@ -189,7 +189,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
 async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
   const { client } = job;
-  const { payloads } = client.registry;
+  const { payloads, leftOpen } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
@@ -219,7 +219,10 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
-  if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
+  if ('anew' in finished || finished.outcome.effect !== 'unknown') {
+    payloads.delete(keyed);
+    leftOpen.delete(job.operationKey);
+  } else keepRecent(leftOpen, job.operationKey, finished.record ?? drive.record, OPERATIONS_MAX);
   return finished;
 }
 

@@ -37,6 +37,7 @@ const blank = (): Registry => ({
   screens: new Set(),
   answers: new Map(),
   payloads: new Map(),
+  leftOpen: new Map(),
   degraded: new Map(),
   budgets: new Map(),
   latest: new Map(),

@@ -1,7 +1,7 @@
 /** Removes a user's data at log-out. */
 
 import { check } from '../check.js';
-import type { Namespace, RecordId } from '../core/ids.js';
+import type { KeyedOperation, Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
@@ -65,7 +65,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   await clearSettled(client, namespace, forget);
   for (const [key, { state }] of client.registry.lives)
     if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
-  for (const table of [client.registry.answers, client.registry.payloads])
+  const { answers, payloads, leftOpen } = client.registry;
+  for (const table of [answers, payloads, leftOpen] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   return kept;
 }

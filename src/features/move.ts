@@ -207,6 +207,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     return { next, value: { ...next, lease } };
   });
   if (!taken) return;
+  client.registry.leftOpen.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = inMemory ? client.store : degraded.get(newOperationKey);

@@ -50,6 +50,7 @@ describe('the registry', () => {
       'flights',
       'ignored',
       'latest',
+      'leftOpen',
       'lives',
       'noticed',
       'outcomes',

@@ -1,0 +1,122 @@
+/**
+ * Goal: what a page left open it does not begin anew, even if the store has lost the record: the next press in that page has the same key.
+ * Method: after a lost answer the store is emptied, as a user who deletes the site's data does, or `AsyncStorage.clear()` at a log-out.
+ */
+import { expect } from 'vitest';
+import { GENERIC } from '../../src/dialects/generic.js';
+import { clear, forget, move, type Once, resumeOne, run, settle } from '../../src/entries/index.js';
+import { answers, charged, during, lost, replays } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { DAY, NAME, ONE, pay, test, type World } from '../support/world.js';
+
+const SHOP = { namespace: 'shop' } as const;
+const empty = (world: World): void => {
+  for (const { id } of [...world.writes]) world.medium.set(id, null);
+};
+
+/** A page that has lost the answer to its payment. */
+async function lostAnswer(world: World, of: TabOptions = {}): Promise<{ readonly tab: Tab; readonly once: Once; readonly key: string | undefined }> {
+  const { tab, once } = world.open({ ...ONE, ...SHOP }, of);
+  const { outcome } = await world.end(tab, pay(once), charged(lost()));
+  expect(outcome?.effect).toBe('unknown');
+  return { tab, once, key: outcome?.key };
+}
+
+const CONTEXTS: [string, TabOptions][] = [
+  ['a page', {}],
+  ['a process', { server: true, locks: false }],
+];
+
+test.for(CONTEXTS)('%s whose store was emptied presses again under the same key', async ([, of], { world }) => {
+  const { tab, once, key } = await lostAnswer(world, of);
+  empty(world);
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+  expect(world.server.keys).toEqual([key, key]);
+  expect(world.record()).toMatchObject({ state: 'settled', key });
+});
+
+test('an edited form does not begin anew either', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  empty(world);
+  await world.end(tab, pay(once, { body: { cart: 'c1', amount: 12 } }), answers(422));
+  expect(new Set(world.server.keys)).toEqual(new Set([key]));
+});
+
+test('the store is emptied during the call', async ({ world }) => {
+  const { tab, once } = world.open({ ...ONE, ...SHOP });
+  const { outcome } = await world.end(tab, pay(once), charged(during(() => empty(world), lost())));
+  expect(outcome?.effect).toBe('unknown');
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+});
+
+test('a function that run called is called again under the same key', async ({ world }) => {
+  const { tab, once } = world.open({ ...ONE, ...SHOP });
+  const keys: string[] = [];
+  const effect = ({ key }: { key: string }): string => {
+    keys.push(key);
+    if (keys.length === 1) throw new Error('lost');
+    return 'ch_1';
+  };
+  await world.end(tab, run(once, NAME, effect) as never);
+  empty(world);
+  await world.end(tab, run(once, NAME, effect) as never);
+  expect(keys).toHaveLength(2);
+  expect(keys[1]).toBe(keys[0]);
+});
+
+test('the user logs in on another page, and `move` takes the record there: this page sends the key that moved', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const shared = { ...GENERIC, perAccount: false };
+  await world.run(move(world.open({ ...ONE, namespace: 'ann', dialect: shared }).once, 'shop'));
+  await world.end(tab, pay(once), replays());
+  expect(world.server.keys).toEqual([key, key]);
+});
+
+const ENDS: [string, (world: World, once: Once) => Promise<unknown>][] = [
+  ['it was settled by hand', (world, once) => world.run(settle(once, NAME, 'done'))],
+  ['it was forgotten', (world, once) => world.run(forget(once, NAME, { evenIfUnknown: true }))],
+  ['a log-out dropped its key', (world, once) => world.run(clear(once, { unsettled: 'forget' }))],
+  ['a record of what is done would be over', (world) => world.clock.advance(31 * DAY)],
+];
+
+test.for(ENDS)('no longer after %s', async ([, ends], { world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  await ends(world, once);
+  empty(world);
+  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome).toMatchObject({ type: 'fresh' });
+  expect(outcome?.key).not.toBe(key);
+});
+
+test('nor after this page has moved it to the user: a guest who comes back begins anew', async ({ world }) => {
+  const user = { id: 'guest' };
+  const { tab, once } = world.open({ ...ONE, namespace: () => user.id });
+  const { outcome } = await world.end(tab, pay(once), charged(lost()));
+  user.id = 'ann';
+  await world.run(move(once, 'guest'));
+  user.id = 'guest';
+  const next = await world.end(tab, pay(once), charged(answers(201)));
+  expect(next.outcome).toMatchObject({ type: 'fresh' });
+  expect(next.outcome?.key).not.toBe(outcome?.key);
+});
+
+test('nor after the page was loaded again: then nothing is left that knows the key', async ({ world }) => {
+  const { tab, key } = await lostAnswer(world);
+  empty(world);
+  const next = tab.reload();
+  const { outcome } = await world.end(next, pay(next.once({ ...ONE, ...SHOP })), charged(answers(201)));
+  expect(outcome?.key).not.toBe(key);
+});
+
+test('nor once the page has heard how it ended, for another user, or for a call that brings no request', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  empty(world);
+  expect((await world.end(tab, resumeOne(once, NAME))).outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
+  const other = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'bob' })), charged(answers(201)));
+  expect(other.outcome?.key).not.toBe(key);
+  await world.end(tab, pay(once), replays());
+  empty(world);
+  const next = await world.end(tab, pay(once), charged(answers(201)));
+  expect(next.outcome).toMatchObject({ type: 'fresh' });
+  expect(next.outcome?.key).not.toBe(key);
+});
