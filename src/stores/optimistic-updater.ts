@@ -13,6 +13,7 @@ import { StoreFault } from './fault.js';
 import { ServerClock } from './server-clock.js';
 import { recordOf, textOf } from './text.js';
 import { type TakeTurn, turnsByPromise } from './turns.js';
+import { type Waiting, within } from './waiting.js';
 
 export interface Server {
   attempt(attempt: Attempt): Promise<Answer>;
@@ -30,8 +31,6 @@ const SEEN_MAX = 1000;
 const SEEN_UNITS_MAX = 16_384;
 /** The longest pause before another attempt, after several wrong guesses or a busy server, ms. */
 const PAUSE_MS_MAX = 50;
-/** Extra time at the end of a time limit, for an answer that has arrived but was not read yet, ms. */
-const LAST_LOOK_MS = 5;
 /** How many wrong guesses are followed by another attempt without a pause. One wrong guess is common, and a second one is not rare. */
 const QUICK_ROUNDS = 3;
 
@@ -109,33 +108,12 @@ export class OptimisticUpdater {
     if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  /**
-   * Runs `work` with a time limit, because clients may wait for a lost server for ever. At the end of the time it says why the server refused, if it
-   * did.
-   */
+  /** Does `work` in time. Rejects with what a change threw, or with a StoreFault. */
   async #within<T>(work: () => Promise<T>, waiting: Waiting): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      const over = (): void =>
-        reject(
-          waiting.blocked ??
-            new StoreFault(
-              'timeout',
-              `the store did not answer within ${this.#timeoutMs} ms: is its server there, its client connected, and a connection of its pool free?`,
-            ),
-        );
-      // After a process was suspended, its timers fire before it reads an answer that came meanwhile: give that a moment.
-      const look = (): void => {
-        timer = setTimeout(over, LAST_LOOK_MS);
-      };
-      timer = setTimeout(look, Math.max(0, waiting.deadline - performance.now()));
-    });
     try {
-      return await Promise.race([work(), timeout]);
+      return await within(work, waiting, this.#timeoutMs);
     } catch (error) {
       throw error instanceof Thrown ? error.error : this.#server.fault(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -222,15 +200,6 @@ export class OptimisticUpdater {
     asking.broke ||= fault.reason === 'io' || this.#server.unsure?.(fault) === true;
     return undefined;
   }
-}
-
-/** What is asked of the server, again while there is time. */
-interface Waiting {
-  deadline: number;
-  /** A connection or the server broke during one of the attempts, so a copy of an update may be committed at any time, unseen. */
-  broke: boolean;
-  /** The fault of the last attempt, if the server refused it only for now. */
-  blocked?: StoreFault | undefined;
 }
 
 /** An update under way. `looked`: what its change saw last came from the server and was not a guess. */

@@ -8,7 +8,7 @@ import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
 import { builtin, fileOf, MEMORY, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
-import { refuseJournal, refuseWithin } from './unfit.js';
+import { refuseWithin, withJournal } from './unfit.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
 
@@ -67,8 +67,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const open = (): SqliteFile => {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
-    if (!file && database && at !== undefined) refuseJournal(scope, database.prepare('PRAGMA journal_mode'));
-    file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
+    file ??= database ? fileOf(scope, at === undefined ? database : withJournal(scope, database)) : openFile(scope, at ?? MEMORY, constructorOf(options));
     // A file that was removed or replaced while it was open can still be written, but no other process finds what is in it.
     for (const part of parts) {
       const present = inodeOf(part);

@@ -23,11 +23,15 @@ export function refuseUnfit(scope: string, { isTransaction, inTransaction }: Tra
     throw new StoreFault('denied', `the database of ${scope} does not say whether a transaction is open; node:sqlite does from Node 22.16 on`);
 }
 
-/** Refuses a file whose journal is not on the disk: if a process is killed in the middle of a commit, nothing can undo the half that is written. */
-export function refuseJournal(scope: string, asks: { get(): unknown }): void {
-  const [mode] = Object.values(Object(asks.get()));
+/**
+ * Gives the database of a file, unless its journal is not on the disk: then, if the process is killed in the middle of a commit, nothing can
+ * undo the half that is written.
+ */
+export function withJournal<Database extends { prepare(sql: string): { get(): unknown } }>(scope: string, database: Database): Database {
+  const [mode] = Object.values(Object(database.prepare('PRAGMA journal_mode').get()));
   if (mode === 'memory' || mode === 'off')
     throw new StoreFault('denied', `the journal_mode of ${scope} is ${mode}, so a killed process may destroy all records: set PRAGMA journal_mode = WAL`);
+  return database;
 }
 
 export const inTransaction = ({ isTransaction, inTransaction }: Transacts): boolean => Boolean(isTransaction ?? inTransaction);
