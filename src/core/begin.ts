@@ -1,7 +1,7 @@
 /** Decides what a call does with the record that it finds. */
 import type { Begun, Claimant } from './claimant.js';
 import { type EndedRecord, type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { isKeyTooOld, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
+import { isKeyTooOld, isOver, leaseHolds, leaseOf, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Begun, Claimant };
 
@@ -54,10 +54,10 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
 }
 
 /** Whether another driver holds the record, and for how long. */
-export function busy(record: PendingRecord, { owner, leaseMs }: Claimant, storeNow: number): Begun | undefined {
+export function busy(record: PendingRecord, { owner, leaseMs, locked }: Claimant, storeNow: number): Begun | undefined {
   const { lease } = record;
-  // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && (!!leaseMs || lease.owner !== MOVED);
+  // Nobody drives a record that was moved. A call that holds a lock knows that, and need not wait.
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && ((!!leaseMs && !locked) || lease.owner !== MOVED);
   return driven ? { do: 'busy', record, ms: lease.until - storeNow } : undefined;
 }
 
@@ -168,9 +168,6 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
   return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };
 }
 
-const leaseOf = ({ owner = '', leaseMs, longestMs: ms }: Claimant, storeNow: number): OnceRecord['lease'] =>
-  leaseMs ? { owner, until: storeNow + leaseMs, ms } : undefined;
-
 /**
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
  * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
@@ -218,7 +215,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     ...adopted,
     ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
     // Do not take over the lease of an earlier driver, which has run out. But keep the lease of a move.
-    lease: leaseOf(call, storeNow) ?? (lease?.owner === MOVED ? lease : undefined),
+    lease: lease?.owner === MOVED && leaseHolds(lease, storeNow) ? lease : leaseOf(call, storeNow, adopted.lease),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
     request: keepsRequest ? (before.request ?? (otherBytes ? undefined : call.request)) : call.request,

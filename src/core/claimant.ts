@@ -45,8 +45,10 @@ export interface Claimant {
   readonly waited?: { readonly ended?: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
-  /** How long a lease to take, ms, if the call holds no lock that others respect. */
+  /** How long a lease to take, ms, if others share the store. */
   readonly leaseMs?: number | undefined;
+  /** The call holds a lock that others respect. */
+  readonly locked?: boolean | undefined;
   /** How long an attempt of this call takes at most, ms. */
   readonly longestMs?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */

@@ -1,5 +1,6 @@
 /** The stored form of an operation, and its codec. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
+import type { Lease } from './lease.js';
 import { isObject } from './name.js';
 import type { Ending } from './outcome.js';
 
@@ -42,8 +43,8 @@ interface RecordCore {
 
   /** When the record was due. The first sweep that finds it due sets this, and moves `forgetAt` to the time of its second look. */
   readonly dueAt?: number | undefined;
-  /** Where contexts share no lock manager: who drives the operation, until when by the store's clock, and how long its attempts take at most. */
-  readonly lease?: { readonly owner: string; readonly until: number; readonly ms?: number | undefined } | undefined;
+  /** Where contexts share the store: who drives the operation, and until when an attempt may be on its way. */
+  readonly lease?: Lease | undefined;
   /** Method, origin and path that the key is sent to; absent if the payload is not an HTTP request. */
   readonly endpoint?: string | undefined;
   /** The application's last refusal under this key. */

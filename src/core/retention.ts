@@ -1,4 +1,5 @@
 /** How long records and keys live. All times are wall clock, ms. */
+import type { Claimant } from './claimant.js';
 import { isUnnamed } from './name.js';
 import { type OnceRecord, readRecord, seal } from './record.js';
 
@@ -22,7 +23,18 @@ export const MOVED = 'moved';
 
 /** Whether a live driver may hold this lease, by the store's clock. A store may turn an absent member into `null`. */
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
-  lease != null && lease.until > now && lease.until < now + LEASE_MS_MAX;
+  lease != null && !lease.locked && lease.until > now && lease.until < now + LEASE_MS_MAX;
+
+/**
+ * The lease of a call that begins to drive. It counts the attempts of an earlier driver, too, whose lease `before` it replaces: if both
+ * die, the last one to end may be the earlier one's.
+ */
+export function leaseOf({ owner = '', leaseMs, longestMs = 0, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
+  if (!leaseMs) return undefined;
+  const until = now + leaseMs;
+  const earlierMs = before && before.until < now + LEASE_MS_MAX ? before.until + (before.ms ?? 0) - until : 0;
+  return { owner, until, ms: Math.max(longestMs, earlierMs), locked };
+}
 
 /** How long an attempt takes at most, by this client's limits. */
 interface AttemptLimits {
@@ -51,7 +63,11 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
  * sleeps. The lease of a move counts every attempt already.
  */
 export const mayArrive = (record: OnceRecord, limits: AttemptLimits, now: number): boolean =>
-  record.lease != null && record.lease.owner !== MOVED && record.lease.until + attemptMsOf(record, limits) > now && record.lease.until < now + LEASE_MS_MAX;
+  record.ambiguous &&
+  record.lease != null &&
+  record.lease.owner !== MOVED &&
+  record.lease.until + attemptMsOf(record, limits) > now &&
+  record.lease.until < now + LEASE_MS_MAX;
 
 /**
  * When a call that waits has seen this record, ms since 1970. If it is missing a minute later, somebody removed it, and the call begins no new

@@ -95,7 +95,9 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
     // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
     throw platform.server ? error : storeError(job, error);
   }
-  if (needsLease(job)) await nameOwner(client, ready ?? store);
+  // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
+  if (isLocked(job)) client.owner ??= platform.randomness.uuid();
+  else if (isShared(job)) await nameOwner(client, ready ?? store);
   const operation = named(job.name);
   // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
   // for a name must arrive at the same key, so the key is derived from the name.
@@ -110,11 +112,11 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   return derived(job);
 }
 
-/** A lease is needed where other contexts share the store and this call holds no lock that they respect. */
-const needsLease = (job: OperationRun): boolean => {
-  const { locks, isolated } = job.client.platform;
-  return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
-};
+/** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
+const isShared = (job: OperationRun): unknown => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
+
+/** The call holds a lock that other contexts respect. */
+const isLocked = ({ client, unlocked }: OperationRun): boolean => !!client.platform.locks && !unlocked;
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
 export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
@@ -151,7 +153,8 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
-    leaseMs: needsLease(job) ? limits.leaseMs : undefined,
+    leaseMs: isShared(job) ? limits.leaseMs : undefined,
+    locked: isLocked(job),
     longestMs: Math.min(limits.attemptMs, limits.totalMs),
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,

@@ -1,6 +1,6 @@
 /**
- * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. They only save
- * work; safety rests on the key.
+ * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. There they only save
+ * work; safety rests on the key. If a driver dies, with or without a lock, its lease tells until when its last attempt may be on its way.
  */
 import { readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS, seenAt } from '../core/retention.js';
@@ -32,7 +32,7 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
 
 /** Holds the lease while `work` goes on. */
 export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
-  if (!drive.record.lease) return work();
+  if (!drive.record.lease || drive.record.lease.locked) return work();
   const { client, settings } = drive.job;
   const { leaseMs } = settings.limits;
   let cancel: () => void;

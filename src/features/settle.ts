@@ -19,8 +19,8 @@ import { clientOf, type Once } from '../once.js';
  * any more*.
  *
  * @throws TypeError on a wrong name or effect
- * @throws ERR_ONCE_BUSY while a call drives it (for `'done'` not if `move` took it from that call); for `'none'` also if another context may have sent it since this was called, or one that
- * holds a lease and died or sleeps may have an attempt on its way: look again
+ * @throws ERR_ONCE_BUSY while a call drives it (for `'done'` not if `move` took it from that call); for `'none'` also if another context may
+ * have sent it since this was called, or one that died or sleeps may have an attempt on its way: look again
  * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');

@@ -187,7 +187,7 @@ describe('a pending record', () => {
   });
 
   test('gets a lease only if the call asks for one', () => {
-    expect(drive({}, { owner: 'me', leaseMs: 1000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
+    expect(drive({}, { owner: 'me', leaseMs: 1000, longestMs: 30_000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000, ms: 30_000 });
     expect(drive({}).record.lease).toBeUndefined();
   });
 

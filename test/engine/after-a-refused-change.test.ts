@@ -138,6 +138,8 @@ const REFUSALS: Readonly<Record<string, readonly [OnceOptions, (scene: Awaited<R
         B,
         during(() => tab.faults.next('full'), REFUSED),
       );
+      // The record cannot show that the attempt is over.
+      await world.clock.advance(MINUTE);
       await world.run(settle(once, NAME, 'none'));
     },
     [10, 20],

@@ -1,12 +1,14 @@
 /**
- * Goal: nobody says "none" while the last attempt of a process that died may still have its effect. Method: processes without a common lock
- * manager on one store; the first one dies while its request is on the wire, and the server executes that request later.
+ * Goal: nobody says "none" while the last attempt of a process or a page that died may still have its effect. Method: processes without a
+ * common lock manager on one store, and pages with one; the first of them dies while its request is on the wire, and the server executes
+ * that request later.
  */
 import { describe, expect } from 'vitest';
-import { move, type Once, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
-import { answers, delayed, lost, replays } from '../support/server.js';
+import { clear, move, type Once, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
+import { answers, delayed, hangs, lost, replays } from '../support/server.js';
+import type { TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { HOUR, test as inWorld, MINUTE, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const SHOP = { namespace: 'shop' } as const;
@@ -15,9 +17,15 @@ const BUSY = { code: 'ERR_ONCE_BUSY' };
 const none = (once: Once) => watched(settle(once, NAME, 'none'));
 const test = inWorld.extend('two', ({ world }) => world.open(SHOP, PROCESS));
 
-/** A process dies during its attempt, which takes effect `ms` after it left. */
-async function dies(world: World, ms: number, call: Parameters<typeof pay>[1], options: Parameters<World['open']>[0]): Promise<void> {
-  const { tab, once } = world.open({ ...SHOP, ...options }, PROCESS);
+/** A process, or a page, dies during its attempt, which takes effect `ms` after it left. */
+async function dies(
+  world: World,
+  ms: number,
+  call: Parameters<typeof pay>[1],
+  options: Parameters<World['open']>[0],
+  context: TabOptions = PROCESS,
+): Promise<void> {
+  const { tab, once } = world.open({ ...SHOP, ...options }, context);
   world.server.plays(delayed(ms, answers(201)));
   void pay(once, call);
   await rest();
@@ -126,4 +134,111 @@ test('pending does not show a call as under way if the store knows that its proc
   // No store of a page can tell, so its build does not ask.
   expect(await world.run(pending(knowing(true)))).toMatchObject([{ inFlight: LEAN }]);
   await world.clock.advance(40 * SECOND);
+});
+
+describe('a process that goes on with the attempts of one that died, which take longer than its own, and dies, too', () => {
+  test('is not settled as none until the earlier attempts are over', async ({ world, two }) => {
+    await dies(world, 90 * SECOND, LONG, {});
+    await world.clock.advance(16 * SECOND);
+    const { tab, once } = world.open(SHOP, PROCESS);
+    world.server.plays(hangs());
+    void pay(once, ONE);
+    await rest();
+    tab.kill();
+    await world.clock.advance(50 * SECOND);
+    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(50 * SECOND);
+    await world.run(none(two.once));
+  });
+
+  test('does not count a lease that was written with a clock that is days ahead', async ({ world, two }) => {
+    await dies(world, 20 * SECOND, {}, {});
+    world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 48 * HOUR } }));
+    const { tab, once } = world.open(SHOP, PROCESS);
+    world.server.plays(hangs());
+    void pay(once, ONE);
+    await rest();
+    tab.kill();
+    await world.clock.advance(46 * SECOND);
+    await world.run(none(two.once));
+  });
+});
+
+describe('a page dies, and its lock with it', () => {
+  const PAGE: TabOptions = {};
+  const reconciles = { ...SHOP, reconcile: async () => 'none' as const };
+
+  test('settle takes no none while its attempt may arrive, but takes done', async ({ world }) => {
+    await dies(world, 40 * SECOND, {}, {}, PAGE);
+    const { tab, once } = world.open(SHOP);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(40 * SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.run(settle(once, NAME, 'done'));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('settle takes none afterwards', async ({ world }) => {
+    await dies(world, 20 * SECOND, {}, {}, PAGE);
+    await world.clock.advance(46 * SECOND);
+    await world.run(none(world.open(SHOP).once));
+  });
+
+  test('nor after a log-out, a log-in, or a press in another page that dies, too', async ({ world }) => {
+    await dies(world, 20 * SECOND, {}, {}, PAGE);
+    await world.run(clear(world.open(SHOP).once));
+    await dies(world, 20 * SECOND, {}, {}, PAGE);
+    await expect(world.run(none(world.open(SHOP).once))).rejects.toMatchObject(BUSY);
+    const { once } = world.open({ namespace: 'ann' });
+    await world.run(move(once, 'shop'));
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(46 * SECOND);
+    await world.run(none(once));
+  });
+
+  test('the none of reconcile does not count meanwhile: the next press sends the same key', async ({ world }) => {
+    await dies(world, 20 * SECOND, {}, {}, PAGE);
+    const { tab, once } = world.open(reconciles);
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once), delayed(20 * SECOND, replays()))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('after three attempts: the last one counts', async ({ world }) => {
+    const { tab, once } = world.open(SHOP);
+    const LATE = delayed(20 * SECOND, lost());
+    world.server.plays(LATE, LATE, delayed(29 * SECOND, answers(201)));
+    void pay(once);
+    await world.clock.advance(43 * SECOND);
+    expect(world.server.arrivals).toHaveLength(3);
+    tab.kill();
+    await world.clock.advance(20 * SECOND);
+    await expect(world.run(none(world.open(SHOP).once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(10 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('the next page sends at once, even if the clock was set back by minutes', async ({ world }) => {
+    await dies(world, 20 * SECOND, {}, {}, PAGE);
+    const { tab, once } = world.open(SHOP);
+    tab.skewMs = -4 * MINUTE;
+    expect(await world.end(tab, pay(once), delayed(20 * SECOND, replays()))).toMatchObject({ ms: 20 * SECOND });
+  });
+
+  test('nothing of it was sent, because the device was offline: settle takes none at once', async ({ world }) => {
+    const tab = world.tab();
+    tab.online = false;
+    void pay(tab.once(SHOP));
+    await rest();
+    tab.kill();
+    await world.run(none(world.open(SHOP).once));
+  });
+});
+
+test('a call in a page that ended as unknown can be settled as none at once, in any page', async ({ world }) => {
+  const { tab, once } = world.open(SHOP);
+  expect(await world.end(tab, pay(once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+  await world.run(none(world.open(SHOP).once));
 });

@@ -108,11 +108,19 @@ describe('an unknown end', () => {
     expect(String((await world.end(tab, pay(once, ONE), charged(lost()))).error)).not.toMatch(/another payload/);
   });
 
-  test('writes no more than its attempt did, unless there is something to note', async ({ world, tab, once }) => {
+  test('is one write, which takes back that an attempt may be on its way, and notes what the server said; without others on the store only that', async ({
+    world,
+    tab,
+    once,
+  }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(world.writes).toHaveLength(1);
+    expect(world.writes).toHaveLength(2);
+    expect(world.record()?.lease).toBeUndefined();
     await world.end(tab, pay(once, { ...ONE, operation: ['later'] }), charged(answers(503, '', { 'retry-after': '9' })));
-    expect(world.writes).toHaveLength(3);
+    expect(world.writes).toHaveLength(4);
+    const alone = world.open({}, { claims: { shared: 'context' } });
+    await world.end(alone.tab, pay(alone.once, { ...ONE, operation: ['alone'] }), charged(lost()));
+    expect(world.writes).toHaveLength(5);
   });
 
   test('after a store that failed between two attempts is an error of the store', async ({ world, tab, once }) => {

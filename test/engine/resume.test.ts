@@ -111,7 +111,7 @@ describe('move', () => {
     const [before] = records(world);
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 2, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
-    expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', 'strict', 'strict']);
+    expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'relaxed', 'strict', 'strict', 'strict']);
     expect(await world.run(pending(guest))).toEqual([]);
     expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });

@@ -31,6 +31,8 @@ describe('beside a tab that drives without the lock', () => {
     await expect(world.run(watched(settle(one.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(two.tab, driven)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
     expect(world.server.arrivals).toHaveLength(2);
+    // The first tab had lost its claim when it gave up, so it could not store that its attempt was over.
+    await world.clock.advance(5 * SECOND);
     await world.run(settle(one.once, NAME, 'none'));
   });
 

@@ -258,7 +258,8 @@ export class Books implements Ledger {
     else if (lease && state === 'pending' && lease.until !== before?.lease?.until) {
       // A moved record has a lease that belongs to no context, because the guest's driver may still have a request on the wire.
       if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);
-      key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };
+      // Beside a lock, a lease keeps nobody out.
+      key.held = lease.locked ? undefined : { context: this.#leases.get(lease.owner) as string, until: lease.until };
     }
   }
 

@@ -92,6 +92,21 @@ describe('a reload in the middle of an attempt', () => {
     await shop.oneEffect();
   });
 
+  test('settle takes no none while the request of the page before may arrive: one effect', async ({ shop }) => {
+    await shop.hold();
+    const frame = await openFrame();
+    payAndForget(frame, shop);
+    await shop.arrived(1);
+    await frame.reload();
+    // The lock of the page before is free.
+    await expect.poll(async () => (await navigator.locks.query()).held).toEqual([]);
+    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    await expect(settle(once, ['pay', 1], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await shop.release();
+    expect(await pay(frame, shop)).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { effect: 'done' } });
+    await shop.oneEffect();
+  });
+
   test('five times in a row: one effect', async ({ shop }) => {
     await shop.meets('hang', 'hang-after-commit', 'hang', 'hang-after-commit', 'hang');
     const frame = await openFrame();

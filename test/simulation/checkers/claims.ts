@@ -31,11 +31,8 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
     ledger.violate(NAME, op, `${key.key} was ended by ${context} while ${held.context} held its lease for ${held.until - storeNow} ms more`);
 }
 
-/**
- * Whether an attempt may be on its way as far as a client can know: its process, which had a lease, died or sleeps. Pages keep each other out by locks,
- * which are released when a page dies.
- */
-const mayArrive = ({ context, at, attemptMs, over }: Send, now: number): boolean => context.startsWith('process') && !over && now < at + attemptMs;
+/** Whether an attempt may be on its way as far as a client can know: its process or page, whose lease the record has, died or sleeps. */
+const mayArrive = ({ at, attemptMs, over }: Send, now: number): boolean => !over && now < at + attemptMs;
 
 const drives = (id: number, key: KeyFacts, since: number): boolean => key.sends.some((send) => send.call?.id === id && send.at < since);
 
