@@ -27,7 +27,8 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
     const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };
-  return updateStored(job, change);
+  // A full store does not stop a driver: it looks, and leaves the lease as it is.
+  return updateStored(job, change).catch((cause) => (cause?.reason === 'quota' ? readStored(job) : Promise.reject(cause)));
 }
 
 /** Holds the lease while `work` goes on. */

@@ -5,6 +5,8 @@
 import { describe, expect } from 'vitest';
 import { forget, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
+import type { Store } from '../../src/ports.js';
+import { StoreFault } from '../../src/stores/fault.js';
 import { answers, charged, delayed, during, type Entry, hangs, honest, lost, replays } from '../support/server.js';
 import { test as inWorld, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
 
@@ -243,4 +245,13 @@ describe('a hidden tab without locks, whose timers fire once a minute, so that i
     await settle(two.once, NAME, 'none');
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
+});
+
+test.for([PROCESS, {}])('a store that is full from the first attempt on does not stop the second one (%o)', async (of, { world }) => {
+  const { tab } = world.open({}, of);
+  let updates = 0;
+  const full = (): Promise<never> => Promise.reject(new StoreFault('quota', 'full'));
+  const store: Store = { ...tab.store, update: (...update) => (updates++ ? full() : tab.store.update(...update)) };
+  expect((await world.end(tab, pay(tab.once({ store })), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
 });
