@@ -83,7 +83,7 @@ try {
   await page.mouse.move(0, 0);
   const lanes = await page.locator('#lanes').boundingBox();
   const clip = lanes && { x: 0, y: 0, width: VIEWPORT.width, height: Math.ceil(lanes.y + lanes.height + 16) };
-  await page.screenshot({ path: join(args.out, 'playground.jpg'), type: 'jpeg', quality: 40, scale: 'css', fullPage: true, ...(clip && { clip }) });
+  await page.screenshot({ path: join(args.out, 'playground.jpg'), type: 'jpeg', quality: 35, scale: 'css', fullPage: true, ...(clip && { clip }) });
   await shootPanel(page, shop, join(args.out, 'devtools.jpg'));
   await shop.stop();
 } finally {
