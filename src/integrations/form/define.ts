@@ -22,7 +22,9 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
   const { tag = TAG } = options;
   if (!('customElements' in globalThis)) return;
   if (customElements.get(tag)) throw new TypeError(`once-form: <${tag}> is defined already; give the option tag`);
-  customElements.define(tag, elementFor(once, options));
+  const page = { defines: true };
+  customElements.define(tag, elementFor(once, options, page));
+  page.defines = false;
 }
 
 /** Attributes that the element also has as properties, because Angular and Solid set a property where a value is bound. */
@@ -52,8 +54,11 @@ function takeOver(element: OnceFormElement): void {
   }
 }
 
-/** Makes the class of the element. It is made in a function, because outside of pages there is no HTMLElement. */
-function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
+/**
+ * Makes the class of the element. It is made in a function, because outside of pages there is no HTMLElement. `page.defines`: the browser is
+ * upgrading the elements that the page had before its script ran.
+ */
+function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean }): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
   const { client } = shared;
@@ -96,7 +101,10 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
         if ((now ?? '') !== this.state) queueMicrotask(() => this.isConnected && this.#form.again());
         return;
       }
-      if (attribute === 'known') this.#form.known.rendered(this, namespace(client), this.isConnected || document.readyState === 'loading');
+      if (attribute === 'known') {
+        const loading = page.defines || document.readyState !== 'complete';
+        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading);
+      }
       this.#form.changed();
     }
 

@@ -9,6 +9,12 @@ function isOldPage(): boolean {
   return page?.transferSize === 0 || !!page?.deliveryType;
 }
 
+/**
+ * When the browser began to load this page, wall clock, ms. The server rendered it after that. Takes the earlier of two times: the first one does
+ * not follow a clock that is set back, and the second one is too late if the device slept while the page was loading.
+ */
+const pageBegan = (): number => Math.min(performance.timeOrigin, Date.now() - performance.now());
+
 export class Known {
   #user: string | undefined;
   #renderedAt: number | undefined;
@@ -17,13 +23,15 @@ export class Known {
 
   /**
    * Called when the attribute was rendered. `user`: who is logged in now. `inPage`: the attribute may have come with the page's HTML, and not
-   * from a script. If the attribute `state` is not the element's own, the element is a copy of another one, as in a framework's snapshot of the
-   * page. Then nothing tells when it was rendered.
+   * from a script. `loading`: it probably has. Then it is as old as the page: another tab may have pressed while this page's script was loading.
+   * If the attribute `state` is not the element's own, the element is a copy of another one, as in a framework's snapshot of the page. Then
+   * nothing tells when it was rendered.
    */
-  rendered(element: OnceFormElement, user: string | undefined, inPage: boolean): void {
+  rendered(element: OnceFormElement, user: string | undefined, inPage: boolean, loading: boolean): void {
     this.#user = user;
     this.#isFirst = this.#renderedAt === undefined;
-    this.#renderedAt = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
+    const isOld = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage()));
+    this.#renderedAt = isOld ? 0 : this.#isFirst && loading ? pageBegan() : Date.now();
     this.#pressed = false;
   }
 

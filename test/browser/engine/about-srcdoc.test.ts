@@ -2,31 +2,9 @@
  * Goal: a page at about:srcdoc or about:blank, such as a frame or popup written by a script, has the origin of the page
  * that made it, and oncefetch works in it as in that page. Method: frames that load nothing but the package.
  */
-import { afterEach, expect } from 'vitest';
-import type * as Lib from '../realm/lib.js';
+import { expect } from 'vitest';
 import { type Shop, test } from '../support/shop.js';
-
-const open: HTMLIFrameElement[] = [];
-afterEach(() => {
-  for (const frame of open.splice(0)) frame.remove();
-});
-
-type Inside = Window & typeof globalThis & { readonly oncefetch: typeof Lib };
-
-async function written(at: 'about:srcdoc' | 'about:blank'): Promise<Inside> {
-  const frame = document.createElement('iframe');
-  open.push(frame);
-  if (at === 'about:srcdoc') frame.srcdoc = '<!doctype html><title>written</title>';
-  document.body.append(frame);
-  if (at === 'about:srcdoc') await new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
-  const inside = frame.contentWindow as Inside;
-  const script = inside.document.createElement('script');
-  script.src = '/site/classic.js';
-  const loaded = new Promise((resolve) => script.addEventListener('load', resolve));
-  inside.document.body.append(script);
-  await loaded;
-  return inside;
-}
+import { type Inside, written } from '../support/written.js';
 
 const client = ({ oncefetch }: Inside, { namespace }: Shop) => oncefetch.createOnce({ ...oncefetch.SOON, namespace });
 

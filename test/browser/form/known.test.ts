@@ -7,6 +7,7 @@ import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { expect, test, vi } from 'vitest';
 import { client, host, lineOf, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
+import { written } from '../support/written.js';
 
 withForms();
 
@@ -105,6 +106,36 @@ test('known set or removed while the page stays: the state changes at once', () 
   page.element.removeAttribute('known');
   expect(page.element.state).toBe('');
 });
+
+test.each(['before', 'after'] as const)(
+  'known in the HTML of a page, parsed %s the element was defined: a press in another tab since the page began to load stays unsettled',
+  async (parsed) => {
+    const inside = await written();
+    // A page at about:srcdoc looks as if it came from the cache.
+    vi.spyOn(inside.performance, 'getEntriesByType').mockReturnValue([{ transferSize: 330 } as PerformanceNavigationTiming]);
+    const shop = new Shop();
+    const once = client(shop, { limits: { attempts: 1 } });
+    await shop.meets('lose-response');
+    await operation(once, ['pay', '1'])
+      .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
+      .catch(() => {});
+    const html = `<once-form ${DONE}><form method="post" action="${shop.url}"></form></once-form>`;
+    const define = () => inside.oncefetch.defineOnceForm(inside.oncefetch.createOnce({ namespace: shop.namespace }));
+    if (parsed === 'before') inside.document.body.innerHTML = html;
+    define();
+    if (parsed === 'after') {
+      inside.document.open();
+      inside.document.write(html);
+      inside.document.close();
+    }
+    const element = inside.document.querySelector('once-form') as OnceFormElement;
+    await expect.poll(() => element.state).toBe('unknown');
+    expect(await pending(once)).toHaveLength(1);
+    // Setting it again while the page stays refers to the present.
+    element.setAttribute('known', 'done');
+    await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  },
+);
 
 test.each([
   ['had cached', { transferSize: 0 }],
