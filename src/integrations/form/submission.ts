@@ -21,21 +21,25 @@ function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'ac
   return own === null || own === undefined ? [form.getAttribute(name) ?? '', name] : [own, `form${name}`];
 }
 
+const NO_ORIGIN = 'be of this origin: a page in a sandboxed frame has none without allow-same-origin';
+
 /** Reads a submit. Leaves it to the browser if code can't send it. */
 export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Read {
   const [method, methodFrom] = said(form, submitter, 'method');
   if (method.toLowerCase() !== 'post') return left(methodFrom === 'method' ? wrong('method', 'be post', method) : undefined);
   const [target, targetFrom] = said(form, submitter, 'target');
-  if (target !== '' && target !== '_self') return left(wrong(targetFrom, 'be absent: the answer comes to this page', target));
+  if (!/^(_self)?$/i.test(target)) return left(wrong(targetFrom, 'be absent: the answer comes to this page', target));
   const [action, actionFrom] = said(form, submitter, 'action');
   const url = new URL(action, action === '' ? document.URL : document.baseURI);
   // An action of a framework, such as React's, is left to the framework.
   if (!/^https?:$/.test(url.protocol)) return left();
-  // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
-  const here = location.origin === 'null' ? globalThis.origin : location.origin;
-  if (url.origin !== here) return left(wrong(actionFrom, 'be of this origin', action));
+  // A page at about:blank or about:srcdoc has the origin of whoever made it, and one in a sandboxed frame may have none. Neither's `location` tells.
+  // That of the others does. Their global `origin` may be a variable of the app.
+  const { origin } = globalThis;
+  const here = origin === 'null' || location.origin === 'null' ? origin : location.origin;
+  if (url.origin !== here) return left(wrong(actionFrom, origin === 'null' ? NO_ORIGIN : 'be of this origin', action));
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
-  if (enctype === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
+  if (enctype.toLowerCase() === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
   // Code sends UTF-8 only. With another charset, the server would get the same form in two encodings, with script and without.
   const charset = form.getAttribute('accept-charset') || document.characterSet;
   if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset', 'be utf-8: code sends nothing else', charset));

@@ -155,6 +155,14 @@ describe('once-form sends', () => {
   });
 });
 
+test('a form whose attributes are in capitals is sent', async () => {
+  const page = show({ form: 'method="POST" target="_SELF" enctype="MULTIPART/FORM-DATA"', fields: '<input name="a" value="1"><button>Pay</button>' });
+  page.press();
+  await page.says(DONE);
+  expect(page.byBrowser).toEqual([]);
+  expect((await page.shop.oneEffect())[0]?.headers['content-type']).toMatch(/^multipart/);
+});
+
 describe('once-form leaves to the browser', () => {
   test.each([
     ['a button with formmethod=get', 'method="post"', '<button formmethod="get">Look</button>', []],
@@ -175,6 +183,12 @@ describe('once-form leaves to the browser', () => {
       'a submit in an encoding that cannot be read back',
       'method="post"',
       '<button formenctype="text/plain">Pay</button>',
+      ['TypeError: once-form: formenctype must not be text/plain, got undefined'],
+    ],
+    [
+      'a submit in such an encoding, in capitals',
+      'method="post"',
+      '<button formenctype="TEXT/PLAIN">Pay</button>',
       ['TypeError: once-form: formenctype must not be text/plain, got undefined'],
     ],
     [

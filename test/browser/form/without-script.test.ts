@@ -3,8 +3,9 @@
  * switched off, in which the browser itself sends the form; the server takes the key from the header or, without one,
  * from the field.
  */
-import { afterEach, expect } from 'vitest';
+import { afterEach, expect, onTestFinished } from 'vitest';
 import { show, withForms } from '../support/form.js';
+import { closeRealms, openFrame } from '../support/realms.js';
 import { type Shop, sends, test } from '../support/shop.js';
 
 withForms();
@@ -75,4 +76,31 @@ test('the element does not change the form', async () => {
   await says('Done.');
   expect(form.outerHTML).toBe(before);
   expect([...form.elements]).toEqual(controls);
+});
+
+test('in a sandboxed frame, whose page has no origin, the form is left to the browser: code would be refused by CORS', async ({ shop }) => {
+  onTestFinished(closeRealms);
+  const frame = await openFrame({ sandbox: 'allow-scripts allow-forms' });
+  const told = await frame.run(
+    async ({ createOnce, defineOnceForm, memoryStore }, url, fields) => {
+      const errors: string[] = [];
+      addEventListener('error', ({ error }) => errors.push(String(error)));
+      defineOnceForm(createOnce({ namespace: 'customer', store: memoryStore() }));
+      document.body.innerHTML = `<once-form operation="pay 1"><form method="post" action="${url}" accept-charset="utf-8">${fields}</form></once-form>`;
+      let byBrowser = false;
+      document.addEventListener('submit', (event) => {
+        byBrowser = !event.defaultPrevented;
+      });
+      // The browser sends the form when this function has ended, and loads another page.
+      document.querySelector('button')?.click();
+      return { byBrowser, errors };
+    },
+    shop.url,
+    FIELDS,
+  );
+  expect(told.byBrowser).toBe(true);
+  // WebKit hides errors in such a page from its listeners.
+  expect(told.errors[0]).toMatch(/sandbox|^null$/);
+  await shop.arrived(1);
+  await shop.oneEffect();
 });

@@ -67,8 +67,11 @@ const routes: readonly (readonly [pattern: RegExp, route: Route])[] = [
       page(response, `<script type="module" src="/site/realm/${new URL(request.url ?? '', 'http://site').searchParams.get('copy')}/realm.js"></script>`),
   ],
   [/^\/site\/empty\.html/, (_, response) => page(response, '')],
-  // Each copy has its own path, so the browser loads all its modules again.
-  [/^\/site\/realm\/\w+\/([\w.-]+\.js)/, async (_, response, [file = '']) => script(response, (await bundles()).file(file))],
+  // Each copy has its own path, so the browser loads all its modules again. A sandboxed page may load them, too.
+  [
+    /^\/site\/realm\/\w+\/([\w.-]+\.js)/,
+    async (_, response, [file = '']) => script(response, (await bundles()).file(file), { 'access-control-allow-origin': '*' }),
+  ],
   [/^\/site\/classic\.js/, async (_, response) => script(response, (await bundles()).classic)],
   [/^\/site\/service-worker\.js/, (_, response) => script(response, SERVICE_WORKER, { 'service-worker-allowed': '/site/' })],
   // MSW requests its worker at the root.

@@ -65,16 +65,20 @@ const remember = <R extends Realm>(realm: R): R => {
   return realm;
 };
 
-/** A frame of this origin, which is like another tab to the package. Frames with the same `copy` run the same script. */
-export async function openFrame({ copy = 'a', path = '/site/realm.html' } = {}): Promise<Frame> {
+/**
+ * A frame of this origin, which is like another tab to the package. Frames with the same `copy` run the same script. `sandbox`: the attribute of this
+ * name. Without `allow-same-origin` in it, the frame's page has no origin.
+ */
+export async function openFrame({ copy = 'a', path = '/site/realm.html', sandbox }: { copy?: string; path?: string; sandbox?: string } = {}): Promise<Frame> {
   const frame = document.createElement('iframe');
+  if (sandbox !== undefined) frame.setAttribute('sandbox', sandbox);
   frame.src = `${path}?copy=${copy}`;
   const landed = () => new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
   const load = async (go: () => void) => {
     const loaded = landed();
     go();
     await loaded;
-    return connected((port) => window().postMessage('connect', location.origin, [port]));
+    return connected((port) => window().postMessage('connect', sandbox === undefined ? location.origin : '*', [port]));
   };
   const window = () => frame.contentWindow as Window;
   let run = await load(() => document.body.append(frame));
