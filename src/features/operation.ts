@@ -95,6 +95,23 @@ async function look(client: Client, address: OperationAddress, mounted = false):
   }
 }
 
+/** States that are about to be read, with the client that reads them. */
+const due = new WeakMap<object, Client>();
+
+/**
+ * Reads the stored record in a microtask, so that many screens of one operation, which are told in one tick, share one read. Each of several reads
+ * would show its result to all of them, and those that it overtakes would read again.
+ */
+function lookOnce(client: Client, address: OperationAddress): void {
+  const found = observedState(client.registry, address.operationKey);
+  if (due.get(found) === client) return;
+  due.set(found, client);
+  void Promise.resolve().then(() => {
+    due.delete(found);
+    return look(client, address);
+  });
+}
+
 const LOADING: OperationState = { phase: 'loading' };
 
 class ObservedOperation implements Operation {
@@ -144,7 +161,7 @@ class ObservedOperation implements Operation {
     const off = watch(client, (stored) => {
       const address = this.#placeNow();
       if (follow(address)) entry();
-      else if (address && (stored === true || stored === address.operationKey)) void look(client, address);
+      else if (address && (stored === true || stored === address.operationKey)) lookOnce(client, address);
     });
     return () => {
       over = true;

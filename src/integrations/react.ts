@@ -109,29 +109,33 @@ interface Read {
  * component may make a client at each render, and would otherwise always begin with an empty list.
  */
 function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean, last: Read): List {
+  /** Counts the reasons to read. */
   let turn = 0;
+  let reading = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let show: (() => void) | undefined;
   /** What is to be read now; `undefined` while nobody is logged in. */
   const wanted = (): string | undefined => {
     const user = namespace(once);
     const { store } = once['~oncefetch']() as { readonly store: { readonly scope: string } };
     return user === undefined ? user : plain([store.scope, user, prefix, limit, inFlightToo]);
   };
-  const read = async (show: () => void): Promise<void> => {
+  const read = async (): Promise<void> => {
     const mine = ++turn;
     const asked = wanted();
+    if (!show) return;
     // If the user has changed, hide the other user's list at once.
     if (asked !== last.of) show();
-    if (asked === undefined) return;
+    // If a read is under way, another one follows it, so that many changes in a row cost two reads.
+    if (asked === undefined || reading) return;
+    reading = true;
     const all = await openOnes(once, prefix, limit, inFlightToo).catch(() => undefined);
-    if (mine !== turn) return;
+    reading = false;
+    if (mine !== turn) return read();
     clearTimeout(timer);
     // If the read failed, keep the list as it is, and read again later.
-    if (!all) {
-      timer = setTimeout(read, LOOK_AGAIN_MS, show);
-      return;
-    }
-    if (all.busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
+    if (!all || all.busy) timer = setTimeout(read, LOOK_AGAIN_MS);
+    if (!all) return;
     // Keep the same object for an equal list, so that it is not rendered again, unless the key of one of its operations has expired since.
     const text = plain(all.found.map((one) => [one, one.expiresAt <= Date.now()]));
     if (asked !== last.of || text !== last.text) Object.assign(last, { found: all.found, text, of: asked });
@@ -139,11 +143,13 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
     show();
   };
   return {
-    subscribe: (show) => {
-      const off = watch(once, () => void read(show));
-      void read(show);
+    subscribe: (changed) => {
+      show = changed;
+      const off = watch(once, () => void read());
+      void read();
       return () => {
         off();
+        show = undefined;
         turn++;
         clearTimeout(timer);
       };
@@ -173,6 +179,7 @@ export function usePending<Meta = Json>(
   for (const name of Object.keys(others)) throw new TypeError(`once: there is no option usePending.${name}`);
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);
+  if (typeof inFlight !== 'boolean') throw new TypeError(`once: usePending.inFlight must be a boolean, got ${inFlight && typeof inFlight}`);
   const text = prefix === undefined || (Array.isArray(prefix) && prefix.length === 0) ? undefined : textOf(once, prefix);
   const { current: last } = useRef<Read>({ found: NONE });
   const { subscribe, get } = useMemo(

@@ -2,7 +2,7 @@
  * Goal: hooks show the right state while they stay mounted: after a call that is aborted behind another tab, a late read, a `namespace`
  * that names no user, a failed scan. Method: as in `react.test.ts`, with a store, a namespace or a tab that behaves badly.
  */
-import { memoryStore, type Once } from 'oncefetch';
+import { memoryStore, type Once, refresh } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, StrictMode, useEffect } from 'react';
 import { expect, test, vi } from 'vitest';
@@ -97,6 +97,38 @@ test('a list whose scan fails when a call ends scans again by itself', async () 
   expect(shown('output')).toBe('0');
   broken = false;
   await settled(() => expect(shown('output')).toBe('1'));
+});
+
+test('ten changes while a list is read: it is read once more, and shows the last of them', async () => {
+  const store = memoryStore();
+  let held: Promise<void> | undefined;
+  const scan = vi.fn<typeof store.scan>(async (query) => {
+    const page = await store.scan(query);
+    await held;
+    return page;
+  });
+  const once = client({ store: { ...store, scan }, limits: { attempts: 1 } });
+  const List = () => h('output', null, usePending(once, { prefix: ['pay', cart] }).length);
+  await act(() => root.render(h(StrictMode, null, h(List))));
+  await pause(50);
+  scan.mockClear();
+  let release = (): void => {};
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  refresh(once);
+  await pause(10);
+  server.faults.next('lose-response');
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {}));
+  for (let n = 0; n < 10; n++) {
+    refresh(once);
+    await pause(1);
+  }
+  expect(shown('output')).toBe('0');
+  held = undefined;
+  release();
+  await settled(() => expect(shown('output')).toBe('1'));
+  expect(scan).toHaveBeenCalledTimes(2);
 });
 
 test('a list with a limit skips operations in flight, and shows the next ones', async () => {

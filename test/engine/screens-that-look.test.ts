@@ -2,7 +2,7 @@
  * Goal: a screen shows what is stored now, in whatever order its reads of the store end. Method: a slow read ends after a later one, while the screen shows,
  * before and after, that there is nothing.
  */
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { ScanQuery, Tabs } from '../../src/ports.js';
@@ -60,6 +60,21 @@ test('a read that finds nothing again leaves the screen the same object: nothing
   refresh(once);
   await rest();
   expect(screen.state).toBe(state);
+});
+
+test('ten screens of one operation look again: one read, and each is told once', async ({ world }) => {
+  await world.interrupted(charged(lost()));
+  const { tab, once } = world.open();
+  const screen = operation(once, NAME);
+  let told = 0;
+  for (let n = 0; n < 10; n++) screen.subscribe(() => told++);
+  await rest();
+  expect(screen.state).toMatchObject({ phase: 'unsettled' });
+  const looks = vi.spyOn(tab.store, 'read');
+  told = 0;
+  refresh(once);
+  await rest();
+  expect([looks.mock.calls.length, told]).toEqual([1, 10]);
 });
 
 describe("a screen's read that fails", () => {

@@ -56,6 +56,7 @@ test.each<[string, unknown, RegExp]>([
   ['a name instead of the options', ['pay'], /no option usePending\.0/],
   ['a prefix that is null, which would list everything', { prefix: null }, /operation/],
   ['a limit of 0, which would leave the list empty', { limit: 0 }, /usePending\.limit/],
+  ['a word for inFlight, of which each but the empty one would mean yes', { inFlight: 'no' }, /usePending\.inFlight must be a boolean, got string/],
   ['a limit that is no number', { limit: Number.NaN }, /usePending\.limit/],
   ['a limit that is text', { limit: '20' }, /usePending\.limit/],
 ])('usePending refuses %s', (_, options, says) => {
