@@ -219,6 +219,10 @@ export class Panel {
       now: client.platform.clock.now(),
       act: (action) => void this.#act(action, row),
       ask: (id) => this.#change(() => (this.#asked = id && { id, about })),
+      // Otherwise a newer operation could take the place of this one just before a click on a button, which would then act on the newer one.
+      stay: () => {
+        if (this.#selected !== row.id) this.#select(row.id);
+      },
     });
   }
 }

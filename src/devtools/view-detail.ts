@@ -19,6 +19,8 @@ export interface DetailView {
   readonly now: number;
   act(action: Action): void;
   ask(id: Action['id'] | undefined): void;
+  /** The developer's pointer or focus has come here: keep showing this operation. */
+  stay(): void;
 }
 
 const FAULTS = { 'lose-answer': 'the panel lost its answer', offline: 'the panel played offline', slow: 'the panel slowed it down' } as const;
@@ -141,10 +143,10 @@ function actionView(action: Action, { asked, act, ask }: DetailView): Tree {
 }
 
 export function detailView(view: DetailView): Tree {
-  const { row, actions, client, now } = view;
+  const { row, actions, client, now, stay } = view;
   return h(
     'section',
-    { class: 'detail', key: row.id, 'aria-label': `${row.name}: ${STATUS[row.status]}`, tabIndex: 0 },
+    { class: 'detail', key: row.id, 'aria-label': `${row.name}: ${STATUS[row.status]}`, tabIndex: 0, onpointerenter: stay, onfocus: stay },
     h('h3', {}, row.name, ' ', h('span', { class: `badge ${row.status}` }, STATUS[row.status])),
     row.key !== '' && h('p', { class: 'small' }, `Key ${shortKey(row.key)}`),
     h('h4', {}, 'What happens next'),

@@ -3,7 +3,7 @@
  * nothing behind. Method: a real page, real requests to a real server that loses answers, and the panel used through
  * its buttons and boxes.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { clear, createOnce, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
@@ -78,6 +78,22 @@ describe('an unsettled operation', () => {
     await eyes.until('Settled: no effect.');
     await expect.poll(() => eyes.rows.sort()).toEqual(['pay / a: done', 'pay / b: no effect']);
     expect(await pending(once)).toEqual([]);
+  });
+
+  test('stays in view while the pointer is over it, although another one is newer: a click settles what the developer looks at', async () => {
+    const { shop, once, eyes } = watched({ limits: { attempts: 1 } });
+    await shop.meets('lose-response', 'lose-response');
+    await once.fetch(shop.url, order('pay', 1)).catch(() => {});
+    await eyes.until('Settle as done');
+    const { x, y, width, height } = eyes.button('Settle as done').getBoundingClientRect();
+    const there = () => eyes.root.elementFromPoint(x + width / 2, y + height / 2) as HTMLElement;
+    there().closest('.detail')?.dispatchEvent(new PointerEvent('pointerenter'));
+    await once.fetch(shop.url, order('pay', 2)).catch(() => {});
+    await eyes.until('pay / 2');
+    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 2: unsettled', 'pay / 1: unsettled']));
+    there().click();
+    await eyes.until('Settled: done.');
+    expect((await pending(once)).map(({ name }) => name)).toEqual([['pay', 2]]);
   });
 
   test('is forgotten only after a second click, because it may have been sent', async () => {
