@@ -69,7 +69,7 @@ const plain = fc.record({
   request: maybe(request),
   earlier: maybe(fc.array(fc.record({ fingerprint, request }), { maxLength: 3 })),
   link: maybe(fc.constant('https://shop.example/jobs/1')),
-  lease: maybe(fc.record({ owner: fc.constantFrom('me', 'other'), until: time })),
+  lease: maybe(fc.record({ owner: fc.constantFrom('me', 'other'), until: time, ms: maybe(fc.nat(600_000)), locked: maybe(fc.constant(true)) })),
 });
 
 const withState = (state: OnceRecord['state'], more: fc.Arbitrary<LooseRecord>): fc.Arbitrary<OnceRecord> =>
@@ -108,6 +108,8 @@ export const claimant: fc.Arbitrary<Call> = fc
     waited: maybe(fc.record({ ended: maybe(key) })),
     owner: fc.constant('me'),
     leaseMs: maybe(fc.constant(15_000)),
+    locked: maybe(fc.constant(true)),
+    longestMs: fc.constant(30_000),
     resumeOnly: fc.boolean(),
     meta,
     request: maybe(request),

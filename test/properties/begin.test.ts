@@ -227,13 +227,26 @@ describe('the record that begin finds', () => {
       const held =
         stored?.state === 'pending' &&
         stored.lease !== undefined &&
+        !stored.lease.locked &&
         stored.lease.owner !== c.owner &&
         stored.lease.until > NOW &&
         stored.lease.until < NOW + 86_400_000;
       expect(began.do === 'busy').toBe(held);
       if (held && began.do === 'busy') expect(began.ms).toBe((stored.lease?.until ?? 0) - NOW);
-      const drive = driven(began);
-      if (drive) expect(drive.record.lease).toEqual(c.leaseMs && { owner: 'me', until: NOW + 15_000 });
+      const lease = driven(began)?.record.lease;
+      if (began.do === 'drive') expect(lease).toEqual(c.leaseMs && { owner: 'me', until: NOW + 15_000, ms: expect.any(Number), locked: c.locked });
+    });
+  });
+
+  test('has a lease that counts the last attempt of this driver and that of an earlier one', () => {
+    always((began, stored, c) => {
+      const lease = driven(began)?.record.lease;
+      if (!lease) return;
+      const arrives = lease.until + (lease.ms ?? 0);
+      expect(arrives).toBeGreaterThanOrEqual(NOW + 45_000);
+      const before =
+        stored?.state === 'pending' && stored.ambiguous && stored.lease?.owner !== c.owner && stored.key === driven(began)?.record.key && stored.lease;
+      if (before && before.until < NOW + 86_400_000) expect(arrives).toBeGreaterThanOrEqual(before.until + (before.ms ?? 0));
     });
   });
 });
