@@ -10,10 +10,10 @@ function isOldPage(): boolean {
 }
 
 /**
- * When the browser began to load this page, wall clock, ms. The server rendered it after that. Takes the earlier of two times: the first one does
- * not follow a clock that is set back, and the second one is too late if the device slept while the page was loading.
+ * When the browser began to load this page, wall clock, ms. The server rendered it after that. `performance.timeOrigin` would be hours too early in a
+ * tab that stayed open while the device slept.
  */
-const pageBegan = (): number => Math.min(performance.timeOrigin, Date.now() - performance.now());
+const pageBegan = (): number => Date.now() - performance.now();
 
 export class Known {
   #user: string | undefined;
