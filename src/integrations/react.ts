@@ -114,11 +114,11 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
   let reading = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let show: (() => void) | undefined;
+  const inside = () => once['~oncefetch']() as { readonly store: { readonly scope: string }; readonly closing: AbortSignal };
   /** What is to be read now; `undefined` while nobody is logged in. */
   const wanted = (): string | undefined => {
     const user = namespace(once);
-    const { store } = once['~oncefetch']() as { readonly store: { readonly scope: string } };
-    return user === undefined ? user : plain([store.scope, user, prefix, limit, inFlightToo]);
+    return user === undefined ? user : plain([inside().store.scope, user, prefix, limit, inFlightToo]);
   };
   const read = async (): Promise<void> => {
     const mine = ++turn;
@@ -133,8 +133,8 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
     reading = false;
     if (mine !== turn) return read();
     clearTimeout(timer);
-    // If the read failed, keep the list as it is, and read again later.
-    if (!all || all.busy) timer = setTimeout(read, LOOK_AGAIN_MS);
+    // If the read failed, keep the list as it is, and read again later, unless the client is closed: then every read fails.
+    if ((!all || all.busy) && !inside().closing.aborted) timer = setTimeout(read, LOOK_AGAIN_MS);
     if (!all) return;
     // Keep the same object for an equal list, so that it is not rendered again, unless the key of one of its operations has expired since.
     const text = plain(all.found.map((one) => [one, one.expiresAt <= Date.now()]));

@@ -2,7 +2,7 @@
  * Goal: hooks show the right state while they stay mounted: after a call that is aborted behind another tab, a late read, a `namespace`
  * that names no user, a failed scan. Method: as in `react.test.ts`, with a store, a namespace or a tab that behaves badly.
  */
-import { memoryStore, type Once, refresh } from 'oncefetch';
+import { close, memoryStore, type Once, refresh } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, StrictMode, useEffect } from 'react';
 import { expect, test, vi } from 'vitest';
@@ -97,6 +97,21 @@ test('a list whose scan fails when a call ends scans again by itself', async () 
   expect(shown('output')).toBe('0');
   broken = false;
   await settled(() => expect(shown('output')).toBe('1'));
+});
+
+test('a list of a client that is closed is not read again by itself: every read would fail', async () => {
+  const store = memoryStore();
+  const scan = vi.fn(store.scan);
+  const once = client({ store: { ...store, scan } });
+  const List = () => h('output', null, usePending(once, { prefix: ['pay', cart] }).length);
+  await act(() => root.render(h(List)));
+  await settled(() => expect(shown('output')).toBe('0'));
+  await close(once);
+  scan.mockClear();
+  scan.mockRejectedValue(new Error('closed'));
+  refresh(once);
+  await pause(2300);
+  expect(scan).toHaveBeenCalledTimes(1);
 });
 
 test('ten changes while a list is read: it is read once more, and shows the last of them', async () => {
