@@ -4,7 +4,7 @@ import { readRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
-import { insideOf } from './inside.js';
+import { faceOf, insideOf } from './inside.js';
 import { Others } from './others.js';
 import { type Row, rowsOf, stampOf } from './rows.js';
 import { NOTHING, readStore, type Stored } from './stored.js';
@@ -56,9 +56,10 @@ export class Model {
         this.#soon();
         if (step) this.#others.tell([step]);
       },
-      isMine: ({ foreign }) => {
+      // A client that was extended from this one may have another user, whose operations are not in the list.
+      isMine: ({ foreign }, of) => {
         this.#follow();
-        return !foreign;
+        return !foreign && namespace(faceOf(of)) === this.#person;
       },
     });
     this.#others = new Others(this.client, {

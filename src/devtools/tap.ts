@@ -16,8 +16,8 @@ export interface Tapped {
   /** Whether the record said "sent" when the store was last read. */
   sentBefore(track: string, key: string): boolean;
   told(step?: Step): void;
-  /** Whether an event belongs to the present user, so that it may be shown. */
-  isMine(event: OnceEvent): boolean;
+  /** Whether an event of this client belongs to the present user, so that it may be shown. */
+  isMine(event: OnceEvent, of: Client): boolean;
 }
 
 export class Tap {
@@ -42,7 +42,7 @@ export class Tap {
   #takeOne(client: Client): () => void {
     let leaving: AttemptStep | undefined;
     const off = subscribe(faceOf(client), (event) => {
-      if (!this.#tapped.isMine(event)) return;
+      if (!this.#tapped.isMine(event, client)) return;
       const step = this.#tapped.timeline.hear(event);
       const { track, key } = step;
       if (step.is === 'attempt' && this.#tapped.timeline.attempts(track, key).length === 1) step.sentBefore = this.#tapped.sentBefore(track, key);

@@ -140,6 +140,15 @@ describe('clients', () => {
     await eyes.until(/[Tt]he client is closed/);
   });
 
+  test('calls of a client that is extended for another user do not appear in the panel', async () => {
+    const { shop, once, eyes } = watched();
+    const other = extend(once, { namespace: `${shop.namespace}-other` });
+    await other.fetch(shop.url, order('pay', 'theirs'));
+    await once.fetch(shop.url, order('pay', 'own'));
+    await eyes.until('pay / owndone');
+    expect(eyes.rows).toEqual(['pay / own: done']);
+  });
+
   test('calls of an extended client appear in the panel, with their attempts', async () => {
     const { shop, once, eyes } = watched();
     const patient = extend(once, { limits: { totalMs: 30_000 } });
