@@ -218,11 +218,28 @@ describe('a store that cannot be read', () => {
 });
 
 describe('after the data of the site were cleared (A31)', () => {
-  test('a random key is gone, and the next press of Pay has another effect, as the docs say', async ({ shop, own }) => {
+  test('the page that sent it goes on with its key; for a page that is opened later a random key is gone: another effect, as the docs say', async ({
+    shop,
+    own,
+  }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     await fetch('/site/clear.html');
     await expect.poll(() => own.once.fetch(shop.url, ORDER).then(({ status }) => status, String)).toBe(201);
+    expect((await shop.ledger()).effects).toHaveLength(1);
+    await fetch('/site/clear.html');
+    const later = await openFrame();
+    const press = () =>
+      later.run(
+        (lib, url, namespace) =>
+          lib
+            .createOnce({ ...lib.SOON, namespace })
+            .fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] })
+            .then(({ status }) => status, String),
+        shop.url,
+        shop.namespace,
+      );
+    await expect.poll(press).toBe(201);
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 
