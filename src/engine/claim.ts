@@ -163,11 +163,11 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
 
 /**
  * The record of an operation that an earlier call of this realm left open, in case the store has lost it since: a new key would be a second effect.
- * A key that is not random is made again anyway. The record no longer counts when the operation may have been done elsewhere, and swept there.
+ * The record no longer counts when the operation may have been done elsewhere, and swept there.
  */
 function leftOpen({ client, operationKey, payload, settings }: OperationRun, storeNow: number): OnceRecord | undefined {
   const record = payload && client.registry.leftOpen.get(operationKey);
-  return record?.random && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
+  return record && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 
 type Remembered = Extract<Begun, { do: 'remembered' }>;

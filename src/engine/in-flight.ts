@@ -34,7 +34,7 @@ export type Finished = Ended | Anew;
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
-  /** The records of operations that a call of this realm left open, as it last stored them, in case the store loses them. */
+  /** What a log-out would keep of the operations that a call of this realm left open under random keys, in case the store loses their records. */
   readonly leftOpen: Map<OperationKey, OnceRecord>;
   /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;

@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { keepRecent, keyedOperationOf } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
@@ -26,8 +26,7 @@ import { CallerLeft, inTime, isAbandoned, limit, THAW_MS, unlessLate } from './w
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
-/** How many operations keep their payloads in this realm's memory, and how many payloads each of them keeps. */
-const OPERATIONS_MAX = 32;
+/** How many payloads an operation keeps in this realm's memory. */
 const PAYLOADS_MAX = 8;
 
 /** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` wraps this call already. */
@@ -189,7 +188,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
 async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
   const { client } = job;
-  const { payloads, leftOpen } = client.registry;
+  const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
@@ -219,10 +218,8 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
-  if ('anew' in finished || finished.outcome.effect !== 'unknown') {
-    payloads.delete(keyed);
-    leftOpen.delete(job.operationKey);
-  } else keepRecent(leftOpen, job.operationKey, finished.record ?? drive.record, OPERATIONS_MAX);
+  if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
+  else keepLeftOpen(client.registry, job.operationKey, finished.record ?? drive.record);
   return finished;
 }
 
@@ -233,8 +230,10 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   const settled = outcome.type !== 'unknown';
   flight.ended = true;
   if (driven) flight.seen.at = outcome.effect === 'none' ? Infinity : -Infinity;
-  if (settled) publish(client, operationKey, { phase: 'settled', outcome });
-  else {
+  if (settled) {
+    client.registry.leftOpen.delete(operationKey);
+    publish(client, operationKey, { phase: 'settled', outcome });
+  } else {
     // This is what the driver knows. The app may have changed or removed the record meanwhile.
     if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
     readAnew(client, operationKey);

@@ -1,6 +1,7 @@
 /** What all clients and all copies of the package in one realm share. */
 
 import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
+import { bare, type OnceRecord, seal } from '../core/record.js';
 import type { Registry } from './client.js';
 
 /**
@@ -23,6 +24,18 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
     table.delete(oldest);
     dropped?.(old);
   }
+}
+
+/** How many operations keep their payloads or their records in this realm's memory. */
+export const OPERATIONS_MAX = 32;
+
+/**
+ * Remembers an operation that a call left open. Only what a log-out would keep of its record, because the user may have logged out meanwhile in
+ * another tab; and only a random key, because others are made again anyway.
+ */
+export function keepLeftOpen({ leftOpen }: Registry, operationKey: OperationKey, left: OnceRecord): void {
+  const previous = left.previous?.keyInUse ? left.previous : undefined;
+  if (left.random) keepRecent(leftOpen, operationKey, seal({ ...bare(left), previous }), OPERATIONS_MAX);
 }
 
 /**

@@ -120,3 +120,25 @@ test('nor once the page has heard how it ended, for another user, or for a call 
   expect(next.outcome).toMatchObject({ type: 'fresh' });
   expect(next.outcome?.key).not.toBe(key);
 });
+
+test('nor once the page has heard that another tab ended it: what is forgotten after that begins anew', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const other = world.open({ ...ONE, ...SHOP });
+  await world.end(other.tab, pay(other.once), replays());
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
+  await world.run(forget(other.once, NAME));
+  empty(world);
+  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome?.key).not.toBe(key);
+});
+
+test('after a log-out in another tab, neither the request nor `meta` is stored again', async ({ world }) => {
+  const { tab, once } = world.open({ ...ONE, ...SHOP, keep: { request: true } });
+  await world.end(tab, pay(once, { meta: { card: '4242' } }), charged(lost()));
+  expect(world.record()).toMatchObject({ meta: { card: '4242' }, request: expect.anything() });
+  await world.run(clear(world.open({ ...ONE, ...SHOP }).once, { unsettled: 'forget' }));
+  await world.end(tab, pay(once, { keep: { request: false } }), lost());
+  expect(world.record()?.state).toBe('pending');
+  expect(world.record()?.meta).toBeUndefined();
+  expect(world.record()?.request).toBeUndefined();
+});

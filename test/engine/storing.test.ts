@@ -30,7 +30,7 @@ function scene(own: Partial<Store> = {}) {
   const client = {
     platform: { clock },
     store,
-    registry: { degraded: new Map<string, Store>() },
+    registry: { degraded: new Map<string, Store>(), leftOpen: new Map() },
     log: { tell: (_: Client, __: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },
   } as unknown as Client;
   const job = {
