@@ -142,3 +142,11 @@ test('after a log-out in another tab, neither the request nor `meta` is stored a
   expect(world.record()?.meta).toBeUndefined();
   expect(world.record()?.request).toBeUndefined();
 });
+
+test('a press that is given up before it began does not say that nothing was sent', async ({ world }) => {
+  const { tab, once } = await lostAnswer(world);
+  empty(world);
+  const stop = new AbortController();
+  tab.at(1, () => stop.abort());
+  expect((await world.end(tab, pay(once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
+});
