@@ -85,13 +85,11 @@ describe('an unsettled operation', () => {
     await shop.meets('lose-response', 'lose-response');
     await once.fetch(shop.url, order('pay', 1)).catch(() => {});
     await eyes.until('Settle as done');
-    const { x, y, width, height } = eyes.button('Settle as done').getBoundingClientRect();
-    const there = () => eyes.root.elementFromPoint(x + width / 2, y + height / 2) as HTMLElement;
-    there().closest('.detail')?.dispatchEvent(new PointerEvent('pointerenter'));
+    eyes.button('Settle as done').closest('.detail')?.dispatchEvent(new PointerEvent('pointerenter'));
     await once.fetch(shop.url, order('pay', 2)).catch(() => {});
     await eyes.until('pay / 2');
     await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 2: unsettled', 'pay / 1: unsettled']));
-    there().click();
+    eyes.button('Settle as done').click();
     await eyes.until('Settled: done.');
     expect((await pending(once)).map(({ name }) => name)).toEqual([['pay', 2]]);
   });
