@@ -7,7 +7,7 @@ import { MOVED } from '../core/retention.js';
 import { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
-import { tryLockInTime } from './claim.js';
+import { leftOpen, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { busyError, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
@@ -61,7 +61,9 @@ export async function changeByHand(
   let storedNow: unknown;
   let justChanged = false;
   await claimed(client, address, async (id, ns, hold) => {
-    const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
+    const next = (found: unknown, storeNow: number): Changed<OnceError | undefined> => {
+      // If the store has lost the record of what this realm may have sent, the app is not told that there is nothing to forget.
+      const stored = found ?? leftOpen({ client, operationKey, settings: client.settings }, storeNow);
       const record = readRecord(stored);
       const changed = change(record, stored, storeNow, { id, ns });
       const done = readRecord(changed.next)?.ending?.effect === 'done';

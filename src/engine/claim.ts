@@ -165,8 +165,11 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
  * The record of an operation that an earlier call of this realm left open, in case the store has lost it since: a new key would be a second effect.
  * The record no longer counts when the operation may have been done elsewhere, and swept there.
  */
-function leftOpen({ client, operationKey, payload, settings }: OperationRun, storeNow: number): OnceRecord | undefined {
-  const record = payload && client.registry.leftOpen.get(operationKey);
+export function leftOpen(
+  { client, operationKey, resumeOnly, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'> & { readonly resumeOnly?: boolean },
+  storeNow: number,
+): OnceRecord | undefined {
+  const record = !resumeOnly && client.registry.leftOpen.get(operationKey);
   return record && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 

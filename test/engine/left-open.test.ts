@@ -150,3 +150,10 @@ test('a press that is given up before it began does not say that nothing was sen
   tab.at(1, () => stop.abort());
   expect((await world.end(tab, pay(once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
 });
+
+test('`forget` says that it may have been sent, and the next press goes on with its key', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  empty(world);
+  await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
+});
