@@ -219,7 +219,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   });
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else keepLeftOpen(client.registry, job.operationKey, finished.record ?? drive.record);
+  else keepLeftOpen(job, finished.record ?? drive.record);
   return finished;
 }
 

@@ -2,7 +2,7 @@
 
 import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
 import { bare, type OnceRecord, seal } from '../core/record.js';
-import type { Registry } from './client.js';
+import type { OperationRun, Registry } from './client.js';
 
 /**
  * Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. `stored`: whether
@@ -30,12 +30,14 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
 export const OPERATIONS_MAX = 32;
 
 /**
- * Remembers an operation that a call left open. Only what a log-out would keep of its record, because the user may have logged out meanwhile in
- * another tab; and only a random key, because others are made again anyway.
+ * Remembers an operation that a call of a page or app left open. Only what a log-out would keep of its record, because the user may have logged out
+ * meanwhile in another tab; and only a random key, because others are made again anyway. Not on a server, whose database seldom loses a record:
+ * there it is more likely that another process has ended the operation, and that a sweep has removed it since.
  */
-export function keepLeftOpen({ leftOpen }: Registry, operationKey: OperationKey, left: OnceRecord): void {
+export function keepLeftOpen({ client, operationKey, name }: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (left.random) keepRecent(leftOpen, operationKey, seal({ ...bare(left), previous }), OPERATIONS_MAX);
+  if (client.platform.server || !name.length || !left.random) return;
+  keepRecent(client.registry.leftOpen, operationKey, seal({ ...bare(left), previous }), OPERATIONS_MAX);
 }
 
 /**

@@ -22,17 +22,20 @@ async function lostAnswer(world: World, of: TabOptions = {}): Promise<{ readonly
   return { tab, once, key: outcome?.key };
 }
 
-const CONTEXTS: [string, TabOptions][] = [
-  ['a page', {}],
-  ['a process', { server: true, locks: false }],
-];
-
-test.for(CONTEXTS)('%s whose store was emptied presses again under the same key', async ([, of], { world }) => {
-  const { tab, once, key } = await lostAnswer(world, of);
+test('a page whose store was emptied presses again under the same key', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
   empty(world);
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
   expect(world.server.keys).toEqual([key, key]);
   expect(world.record()).toMatchObject({ state: 'settled', key });
+});
+
+test('a process does not: another one may have ended the operation as none, and a sweep removed it', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world, { server: true, locks: false });
+  empty(world);
+  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome).toMatchObject({ type: 'fresh' });
+  expect(outcome?.key).not.toBe(key);
 });
 
 test('an edited form does not begin anew either', async ({ world }) => {
