@@ -214,7 +214,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   const record = seal({
     ...adopted,
     ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
-    // Do not take over the lease of an earlier driver, which has run out. But keep the lease of a move.
+    // The lease of a move stays while it holds. Otherwise this call's lease replaces that of an earlier driver, and counts its attempts, too.
     lease: lease?.owner === MOVED && leaseHolds(lease, storeNow) ? lease : leaseOf(call, storeNow, adopted.lease),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.

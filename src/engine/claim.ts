@@ -113,7 +113,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
 }
 
 /** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
-const isShared = (job: OperationRun): unknown => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
+const isShared = (job: OperationRun): boolean | undefined => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
 
 /** The call holds a lock that other contexts respect. */
 const isLocked = ({ client, unlocked }: OperationRun): boolean => !!client.platform.locks && !unlocked;

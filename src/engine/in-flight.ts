@@ -121,9 +121,9 @@ export class InFlightOperation {
   readonly looks: NonNullable<Claimant['waited']>[] = [];
 
   /**
-   * `at`: since when the record may have been removed unseen, ms since 1970: this operation has read its request, or first saw the record while another
-   * context drove. `Infinity` before that, and after an end without an effect. `-Infinity` once something
-   * may have been sent, here or there: then a record that is missing was removed, and that does not mean that nothing was sent.
+   * `at`: since when the record may have been removed unseen, ms since 1970: since this operation read its request, or saw the record while another
+   * context drove. `Infinity` before that, and after an end without an effect. `-Infinity` once something may have been sent, here or there: then a
+   * record that is missing was removed, and that does not mean that nothing was sent.
    */
   readonly seen: { at: number };
 
