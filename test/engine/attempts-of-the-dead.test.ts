@@ -136,15 +136,19 @@ test('pending does not show a call as under way if the store knows that its proc
   await world.clock.advance(40 * SECOND);
 });
 
+async function goesOnAndDies(world: World): Promise<void> {
+  const { tab, once } = world.open(SHOP, PROCESS);
+  world.server.plays(hangs());
+  void pay(once, ONE);
+  await rest();
+  tab.kill();
+}
+
 describe('a process that goes on with the attempts of one that died, which take longer than its own, and dies, too', () => {
   test('is not settled as none until the earlier attempts are over', async ({ world, two }) => {
     await dies(world, 90 * SECOND, LONG, {});
     await world.clock.advance(16 * SECOND);
-    const { tab, once } = world.open(SHOP, PROCESS);
-    world.server.plays(hangs());
-    void pay(once, ONE);
-    await rest();
-    tab.kill();
+    await goesOnAndDies(world);
     await world.clock.advance(50 * SECOND);
     await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
     await world.clock.advance(50 * SECOND);
@@ -154,11 +158,7 @@ describe('a process that goes on with the attempts of one that died, which take 
   test('does not count a lease that was written with a clock that is days ahead', async ({ world, two }) => {
     await dies(world, 20 * SECOND, {}, {});
     world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 48 * HOUR } }));
-    const { tab, once } = world.open(SHOP, PROCESS);
-    world.server.plays(hangs());
-    void pay(once, ONE);
-    await rest();
-    tab.kill();
+    await goesOnAndDies(world);
     await world.clock.advance(46 * SECOND);
     await world.run(none(two.once));
   });

@@ -160,3 +160,32 @@ test('`forget` says that it may have been sent, and the next press goes on with 
   await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
 });
+
+test('at another origin, which has never seen the key, nothing is sent', async ({ world }) => {
+  const { tab, once } = await lostAnswer(world);
+  empty(world);
+  expect((await world.end(tab, pay(once, { url: 'https://other.example/charges' }))).outcome).toMatchObject({ effect: 'unknown', reason: 'elsewhere' });
+  expect(world.server.keys).toHaveLength(1);
+});
+
+test.for(['if-changed', 'always'] as const)(
+  "a press with repeat: '%s' goes on with the key, too: the first one may still be open",
+  async (repeat, { world }) => {
+    const { tab, once, key } = await lostAnswer(world);
+    empty(world);
+    expect((await world.end(tab, pay(once, { repeat }), replays())).outcome).toMatchObject({ effect: 'done', key });
+    expect(world.server.keys).toEqual([key, key]);
+  },
+);
+
+test('a `headers` hook that throws changes nothing: the press after it has the key', async ({ world }) => {
+  const { tab, key } = await lostAnswer(world);
+  empty(world);
+  const throwing = () => {
+    throw new Error('no token');
+  };
+  const broken = tab.once({ ...ONE, ...SHOP, headers: throwing });
+  expect((await world.end(tab, pay(broken))).outcome?.effect).toBe('unknown');
+  empty(world);
+  expect((await world.end(tab, pay(tab.once({ ...ONE, ...SHOP })), replays())).outcome).toMatchObject({ effect: 'done', key });
+});

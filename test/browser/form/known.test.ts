@@ -107,18 +107,24 @@ test('known set or removed while the page stays: the state changes at once', () 
   expect(page.element.state).toBe('');
 });
 
+/** Another tab has pressed, and its answer was lost. */
+async function lostInAnotherTab() {
+  const shop = new Shop();
+  const once = client(shop, { limits: { attempts: 1 } });
+  await shop.meets('lose-response');
+  await operation(once, ['pay', '1'])
+    .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
+    .catch(() => {});
+  return { shop, once };
+}
+
 test.each(['before', 'after'] as const)(
   'known in the HTML of a page, parsed %s the element was defined: a press in another tab since the page began to load stays unsettled',
   async (parsed) => {
     const inside = await written();
     // A page at about:srcdoc looks as if it came from the cache.
     vi.spyOn(inside.performance, 'getEntriesByType').mockReturnValue([{ transferSize: 330 } as PerformanceNavigationTiming]);
-    const shop = new Shop();
-    const once = client(shop, { limits: { attempts: 1 } });
-    await shop.meets('lose-response');
-    await operation(once, ['pay', '1'])
-      .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
-      .catch(() => {});
+    const { shop, once } = await lostInAnotherTab();
     const html = `<once-form ${DONE}><form method="post" action="${shop.url}"></form></once-form>`;
     const define = () => inside.oncefetch.defineOnceForm(inside.oncefetch.createOnce({ namespace: shop.namespace }));
     if (parsed === 'before') inside.document.body.innerHTML = html;
@@ -142,12 +148,7 @@ test.each([
   ['had fetched in advance (speculation rules)', { transferSize: 330, deliveryType: 'navigational-prefetch' }],
 ])('known in a page that the browser %s: a press after the rendering stays unsettled', async (_, entry) => {
   const tag = `once-form-of-${crypto.randomUUID()}`;
-  const shop = new Shop();
-  const once = client(shop, { limits: { attempts: 1 } });
-  await shop.meets('lose-response');
-  await operation(once, ['pay', '1'])
-    .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
-    .catch(() => {});
+  const { shop, once } = await lostInAnotherTab();
   const entries = vi.spyOn(performance, 'getEntriesByType').mockReturnValue([entry as PerformanceNavigationTiming]);
   host.innerHTML = `<${tag} ${DONE}><form method="post" action="${shop.url}"></form></${tag}>`;
   defineOnceForm(once, { tag });
