@@ -113,11 +113,10 @@ export class FormController {
       [this.#call, this.#named] = [undefined, named];
       this.#forget();
     }
-    const name = nameFrom('operation', named);
+    this.#payment = operation(this.#shared.client, nameFrom('operation', named));
     nextIn(this.#element);
     formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
-    this.#payment = operation(this.#shared.client, name);
     this.#leave = this.#payment.subscribe(() => this.#showState());
     this.#showState();
   }
@@ -199,9 +198,10 @@ export class FormController {
   /** Shows the state of the operation while no call of this page is under way. */
   #showStateAtRest(state: OperationState): void {
     const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
-    if (this.known.isDone(this.#element, this.#user, state, this.moment, this.#shared.repeated)) {
-      // The server has rendered that the operation is done, so settle the record if it is unsettled here.
-      if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
+    const isDone = (): boolean => state === this.#payment?.state && this.known.isDone(this.#element, this.#user, state, this.moment, this.#shared.repeated);
+    if (isDone()) {
+      // Settle what is unsettled here, once all attributes are set: frameworks set them one by one, so that `known` may be that of another operation.
+      if (state.phase === 'unsettled') queueMicrotask(() => isDone() && settle(this.#shared.client, state.pending.name, 'done').catch(() => {}));
       this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#showOpen(state.pending.name);
     else if (ended === 'done') ENDED.has(this.moment) || this.#show(alreadyIfEdited({ moment: ended }, this.#sent, this.#element).moment);

@@ -196,3 +196,26 @@ test.each([
     await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
   },
 );
+
+test.each([
+  ['the name first: the operation that the element shows next', ['operation', 'known'], '1', '2'],
+  ['`known` first: the operation that the element showed before', ['known', 'operation'], '2', '1'],
+] as const)('a framework gives the element another operation and sets its attributes one by one, %s stays unsettled', async (_, order, done, open) => {
+  const shop = new Shop();
+  const once = client(shop, { limits: { attempts: 1 } });
+  await shop.meets('lose-request');
+  await operation(once, ['pay', open])
+    .fetch(shop.url, { method: 'POST', body: 'a=1' })
+    .catch(() => {});
+  const attributes = (id: string) => ({ operation: `pay ${id}`, known: id === done ? 'done' : null });
+  const page = show({ shop, once, element: `operation="pay 1"${done === '1' ? ' known="done"' : ''}` });
+  await expect.poll(() => page.element.state).toBe(done === '1' ? 'done' : 'unknown');
+  for (const name of order) {
+    const value = attributes('2')[name];
+    if (value === null) page.element.removeAttribute(name);
+    else page.element.setAttribute(name, value);
+  }
+  await expect.poll(() => page.element.state).toBe(done === '2' ? 'done' : 'unknown');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect((await pending(once)).map(({ name }) => name)).toEqual([['pay', open]]);
+});
