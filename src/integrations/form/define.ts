@@ -4,6 +4,7 @@ import { withForm } from './attributes.js';
 import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
+import { pageBegan } from './known.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
 import type { FormMoment } from './words.js';
 
@@ -61,7 +62,9 @@ function takeOver(element: OnceFormElement): void {
 function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean }): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
-  const { client } = shared;
+  const { client, repeat } = shared;
+  const mayRepeat = repeat !== 'never' || options.call !== undefined;
+  const began = pageBegan();
   class OnceForm extends HTMLElement implements OnceFormElement {
     declare operation: string | null;
     declare known: string | null;
@@ -103,7 +106,7 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
       }
       if (attribute === 'known') {
         const loading = page.defines || document.readyState !== 'complete';
-        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading);
+        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now());
       }
       this.#form.changed();
     }

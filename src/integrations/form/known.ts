@@ -11,9 +11,9 @@ function isOldPage(): boolean {
 
 /**
  * When the browser began to load this page, wall clock, ms. The server rendered it after that. `performance.timeOrigin` would be hours too early in a
- * tab that stayed open while the device slept.
+ * tab that stayed open while the device slept. In such a tab, this is too late when it is called after the sleep.
  */
-const pageBegan = (): number => Date.now() - performance.now();
+export const pageBegan = (): number => Date.now() - performance.now();
 
 export class Known {
   #user: string | undefined;
@@ -23,15 +23,15 @@ export class Known {
 
   /**
    * Called when the attribute was rendered. `user`: who is logged in now. `inPage`: the attribute may have come with the page's HTML, and not
-   * from a script. `loading`: it probably has. Then it is as old as the page: another tab may have pressed while this page's script was loading.
-   * If the attribute `state` is not the element's own, the element is a copy of another one, as in a framework's snapshot of the page. Then
-   * nothing tells when it was rendered.
+   * from a script. `since`: when the element's first `known` was rendered at the earliest. It may be as old as the page: another tab may have
+   * pressed while this page's script was loading, or after a framework had fetched the element. If the attribute `state` is not the element's
+   * own, the element is a copy of another one, as in a framework's snapshot of the page. Then nothing tells when it was rendered.
    */
-  rendered(element: OnceFormElement, user: string | undefined, inPage: boolean, loading: boolean): void {
+  rendered(element: OnceFormElement, user: string | undefined, inPage: boolean, since: number): void {
     this.#user = user;
     this.#isFirst = this.#renderedAt === undefined;
     const isOld = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage()));
-    this.#renderedAt = isOld ? 0 : this.#isFirst && loading ? pageBegan() : Date.now();
+    this.#renderedAt = isOld ? 0 : this.#isFirst ? since : Date.now();
     this.#pressed = false;
   }
 

@@ -219,3 +219,26 @@ test.each([
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect((await pending(once)).map(({ name }) => name)).toEqual([['pay', open]]);
 });
+
+test.each([
+  ['repeat of the call', { options: { call: () => ({ repeat: 'always' as const }) } }],
+  ['repeat of the client', { client: { repeat: 'always' } }],
+] as const)('known in an element that a framework had fetched before: a press in another tab since the page began stays unsettled (%s)', async (_, asked) => {
+  const { shop, once } = await lostInAnotherTab();
+  const page = show({ shop, element: DONE, ...asked });
+  await expect.poll(() => page.element.state).toBe('unknown');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await pending(once)).toHaveLength(1);
+  // Setting it again refers to the present.
+  page.element.setAttribute('known', 'done');
+  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
+
+test('known in an element that a framework inserts: a press before the page began is settled, also if it may be repeated', async () => {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - performance.now() - 60_000);
+  const { shop, once } = await lostInAnotherTab();
+  clock.mockRestore();
+  const page = show({ shop, element: DONE, client: { repeat: 'always' } });
+  await expect.poll(() => page.element.state).toBe('done');
+  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
