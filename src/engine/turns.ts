@@ -1,7 +1,7 @@
 /** Lists pending records so that kinds (names that begin alike) take turns: a backlog of one kind does not hold up the others. */
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { Consent, OnceRecord } from '../core/record.js';
+import type { Consent, OnceRecord, StoredRequest } from '../core/record.js';
 import type { Client } from './client.js';
 import { type Pages, pendingIn } from './scan.js';
 
@@ -9,7 +9,10 @@ import { type Pages, pendingIn } from './scan.js';
 const KINDS_MAX = 8;
 
 /** What identifies a listed record. The record itself is not kept, because the request in it may be large. */
-export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
+export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision' | 'dialect'> & {
+  readonly consent: Consent | undefined;
+  readonly request: Pick<StoredRequest, 'method' | 'url'> | undefined;
+};
 
 interface Look {
   readonly found: Waiting[];
@@ -46,7 +49,10 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
 
 async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
   const { found, next } = await pages(start, after || undefined);
-  return { found: found.map(({ record: { id, key, label, revision, request } }) => ({ id, key, label, revision, consent: request?.consent })), next };
+  const waiting = ({ record: { id, key, label, revision, dialect, request } }: (typeof found)[number]): Waiting => {
+    return { id, key, label, revision, dialect, consent: request?.consent, request: request && { method: request.method, url: request.url } };
+  };
+  return { found: found.map(waiting), next };
 }
 
 /** The kinds of one page. A page is in the order of labels, so only its last kind can continue on later pages. */

@@ -108,6 +108,7 @@ export const MISTAKES = {
   signal: 'must be an AbortSignal',
   schema: 'must be a schema with a ~standard.validate (standardschema.dev)',
   cursor: 'must be the cursor of a pending operation',
+  'dialect-other': 'must be the one that the call was made with, or nothing goes on in the background',
   'dialect-given': "must return a dialect or 'none'",
   namespace: 'must be or return a non-empty string, and no promise of one',
   steady: 'must return the same text until another user logs in',
