@@ -5,7 +5,7 @@ import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send
 import { FieldErrors, setOrRemove } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { alreadyIfEdited, isFormDone, isSameName, isSamePress, type Press, pressOf, queued, sendsOther } from './press.js';
+import { alreadyIfEdited, isFormDone, isSameName, isSamePress, isStill, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
@@ -71,7 +71,7 @@ export class FormController {
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
     if (!press || this.#whoIsHere() === undefined) return;
-    take(event, this.#shared.gestures.goesOn() ? undefined : () => this.#press(press));
+    take(event, this.#shared.gestures.goesOn() ? undefined : () => isStill(press, this.#element) && this.#press(press));
   }
 
   /** Sends, queues or ignores a press. While "Check" asks about its operation, sends it at once, to join that one: afterwards it could be another effect. */

@@ -3,12 +3,15 @@ import type { Operation, OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
 import { fieldsIn } from './fields.js';
 import { KEY_FIELD } from './key.js';
+import { wrong } from './options.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
 import { type FormMoment, type FormOutcome, report } from './words.js';
 
 /** What was pressed, the operation's name, what had been typed into the form, and the fields that counted then. */
 export interface Press {
   readonly submission: Submission;
+  /** The attribute `operation` of the element. */
+  readonly named: string | null;
   readonly name: OperationName;
   readonly typed: string;
   readonly counted: ReadonlySet<Element>;
@@ -69,6 +72,16 @@ export const isSamePress = (before: Press, now: Press, element: Element): boolea
 const isEdited = ({ submission, typed, counted }: Press, element: Element, form = submission.form): boolean =>
   typed !== typedInto(form, ignoredIn(element), counted);
 
+/**
+ * Called when all listeners have had the submit: whether the element still has the operation that was pressed. If one of them has given it another
+ * one, as an app does that shows the next order at once, fields and key are of that one by now. Sent as what was pressed, it would be charged twice.
+ */
+export function isStill({ named }: Press, element: Element): boolean {
+  const same = element.getAttribute('operation') === named;
+  if (!same) report(wrong('the attribute operation', 'not change in a listener of submit'));
+  return same;
+}
+
 /** Whether the form would now send something else than at this press, be it only because the page has disabled fields since. */
 export const sendsOther = ({ submission, typed }: Press, element: Element): boolean => typed !== typedInto(submission.form, ignoredIn(element));
 
@@ -86,6 +99,7 @@ export function pressOf(element: Element, form: HTMLFormElement, submitter: Subm
     if (!('left' in submission))
       return {
         submission,
+        named: element.getAttribute('operation'),
         name: nameOfButton(submitter) ?? own,
         typed: typedInto(form, ignoredIn(element)),
         counted: new Set(fieldsIn(form).filter((one) => !isDisabled(one))),

@@ -6,6 +6,7 @@
 import { operation } from 'oncefetch';
 import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { act, createElement as h } from 'react';
+import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
@@ -244,4 +245,32 @@ test('React hydrates a form that is defined already: it finds the rendered eleme
   const root = await act(() => hydrateRoot(host, app, { onRecoverableError: (error) => complaints.push(error) }));
   undo.push(() => act(() => root.unmount()));
   expect([complaints, host.querySelector('input')]).toEqual([[], card]);
+});
+
+test('React renders the next order in its `onSubmit`, in the same form: nothing of it is sent as the order that was pressed', async ({ shop }) => {
+  const tag = define(client(shop));
+  const root = createRoot(host);
+  undo.push(() => act(() => root.unmount()));
+  const order = (id: number, onSubmit?: () => void) =>
+    h(
+      tag,
+      { operation: `pay ${id}` },
+      h(
+        'form',
+        { method: 'post', action: shop.url, onSubmit },
+        h('input', { type: 'hidden', name: 'idempotency-key', value: `k-${id}-${shop.namespace}`, readOnly: true }),
+        h('input', { type: 'hidden', name: 'order', value: id, readOnly: true }),
+        h('button', { type: 'submit' }, 'Pay'),
+      ),
+    );
+  const next = (): void => flushSync(() => root.render(order(2)));
+  await act(() => root.render(order(1, next)));
+  const button = (): HTMLElement => host.querySelector('button') as HTMLElement;
+  button().click();
+  await vi.waitFor(() => expect(reported).toHaveLength(1));
+  expect(reported).toEqual(['TypeError: once-form: the attribute operation must not change in a listener of submit']);
+  button().click();
+  await expect.poll(() => host.querySelector(tag)?.getAttribute('state')).toBe('done');
+  expect((await shop.ledger()).arrivals.map(({ key }) => key)).toEqual([`k-2-${shop.namespace}`]);
+  expect(operation(client(shop), ['pay', '1']).state.phase).not.toBe('settled');
 });
