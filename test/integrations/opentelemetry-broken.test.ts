@@ -65,6 +65,26 @@ test.each([
   await sdk.shutdown();
 });
 
+test.each(['getTracer', 'getMeter', 'startSpan', 'setAttributes', 'end', 'add', 'record'])(
+  'an SDK whose %s throws, and a log of OpenTelemetry that throws, too',
+  async (method) => {
+    const broke = () => {
+      throw new Error('the log is broken');
+    };
+    diag.setLogger({ error: broke, warn: broke, info: broke, debug: broke, verbose: broke }, { suppressOverrideMessage: true });
+    const sdk = new Telemetry();
+    const world = newWorld();
+    const { tab, once } = world.open({
+      use: [openTelemetry({ tracerProvider: broken(sdk.tracerProvider, method), meterProvider: broken(sdk.meterProvider, method) })],
+    });
+    world.server.plays(charged(lost()), replays());
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    await close(once);
+    diag.disable();
+    await sdk.shutdown();
+  },
+);
+
 const broke = (): never => {
   throw new Error('with is broken');
 };

@@ -8,7 +8,10 @@ export function safely<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    diag.error('oncefetch: telemetry failed', error);
+    // The app's logger may throw, too.
+    try {
+      diag.error('oncefetch: telemetry failed', error);
+    } catch {}
     return undefined;
   }
 }
