@@ -114,6 +114,13 @@ describe('what NetInfo and AppState say', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
+  test('a native module that is missing, where `console.error` throws, too, does not end a call', () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => fail('the log is broken'));
+    const broken = { addEventListener: () => fail('there is no native module') };
+    expect(senses({ NetInfo: broken, AppState: broken }).online()).toBeUndefined();
+    log.mockRestore();
+  });
+
   test('a module that throws is reported, and the other module still wakes the app', () => {
     const reported = vi.spyOn(console, 'error').mockReturnValue();
     const broken = { addEventListener: () => fail('there is no native module') };

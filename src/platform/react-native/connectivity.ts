@@ -27,7 +27,10 @@ function heard(listens: () => unknown): void {
   try {
     listens();
   } catch (error) {
-    console.error(error);
+    // The app may have replaced the console by its own, which may throw, too.
+    try {
+      console.error(error);
+    } catch {}
   }
 }
 
