@@ -34,10 +34,10 @@ export const systemClock: DeviceClock = {
   },
 };
 
-/** Prints an error. The app may have replaced `console.error` by a function that throws, or the error may throw when it is printed. */
-export function printError(error: unknown): void {
+/** Prints an error. The app may have replaced `console.error` or `reportError` by a function that throws, or the error may throw when it is printed. */
+export function printError(error: unknown, print = (error: unknown): void => console.error(error)): void {
   try {
-    console.error(error);
+    print(error);
   } catch {
     // Nobody can be told.
   }

@@ -4,6 +4,8 @@
  */
 import { expect, onTestFinished, vi } from 'vitest';
 import { createOnce, type OnceOptions, outcomeOf, run, type StandardSchema, subscribe } from '../../src/entries/index.js';
+import { createOn } from '../../src/once.js';
+import { browserPlatform } from '../../src/platform/browser/index.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { answers, lost } from '../support/server.js';
 import { NAME, ONE, type PayOptions, pay, rest, test, watched } from '../support/world.js';
@@ -69,4 +71,17 @@ test.for<[string, Partial<OnceOptions>]>([
   if (!('onOutcome' in options || 'connectivity' in options)) subscribe(once, throws);
   expect(outcomeOf(await pay(once))).toMatchObject({ effect: 'done' });
   expect(printed).toHaveBeenCalled();
+});
+
+test('`onOutcome` that throws in a page whose `reportError` throws, too: the call ends as the server said', async () => {
+  const report = vi.fn(throws);
+  vi.stubGlobal('reportError', report);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const once = createOn(browserPlatform(), {
+    store: memoryStore({ medium: memoryMedium() }),
+    fetch: async () => new Response('{}', { status: 201 }),
+    onOutcome: throws,
+  });
+  expect(outcomeOf(await pay(once))).toMatchObject({ effect: 'done' });
+  expect(report).toHaveBeenCalled();
 });

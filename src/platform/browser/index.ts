@@ -46,7 +46,7 @@ export const browserPlatform = (): Platform => ({
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
   // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
   origin: globalThis.location?.origin.replace(/^null$/, globalThis.origin),
-  report: (error) => (globalThis.reportError ?? printError)(error),
+  report: (error) => printError(error, globalThis.reportError),
   server: false,
   relay: 'ServiceWorkerGlobalScope' in globalThis,
 });
