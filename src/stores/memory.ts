@@ -30,7 +30,7 @@ export interface MemoryStoreOptions {
  * const once = createOnce({ store: memoryStore() });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  onlyOptions('memoryStore', options, ['medium', 'now']);
+  onlyOptions('memoryStore', options, { medium: 'object', now: 'function' });
   return storeOn(options.medium ?? memoryMedium(), options.now);
 }
 

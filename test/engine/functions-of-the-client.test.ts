@@ -165,6 +165,11 @@ if (!LEAN)
       ['there is no option localStorageStore.name', () => untyped(oncefetch.localStorageStore)({ name: 'shop' })],
       ['the options of memoryStore must be an object, got number', () => untyped(oncefetch.memoryStore)(1)],
       ['there is no option memoryStore.scope', () => untyped(oncefetch.memoryStore)({ scope: 'shop' })],
+      ['indexedDbStore.name must be a string, got number', () => untyped(oncefetch.indexedDbStore)({ name: 7 })],
+      ['indexedDbStore.openTimeoutMs must be a number, got string', () => untyped(oncefetch.indexedDbStore)({ openTimeoutMs: '5' })],
+      ['localStorageStore.prefix must be a string, got object', () => untyped(oncefetch.localStorageStore)({ prefix: {} })],
+      ['memoryStore.now must be a function, got number', () => untyped(oncefetch.memoryStore)({ now: 7 })],
+      ['memoryStore.medium must be an object, got string', () => untyped(oncefetch.memoryStore)({ medium: 'shop' })],
     ])('of a store: %s', (message, call) => {
       expect(call).toThrow(new TypeError(`once: ${message}`));
     });

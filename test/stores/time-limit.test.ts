@@ -1,6 +1,6 @@
 /**
- * Goal: a store waits no longer than the engine waits for it, an update changes nothing after its call has ended, and a misspelled option is
- * refused. Method: the options of all stores with a time limit; a real SQLite file that another connection locks until the call is over.
+ * Goal: a store waits no longer than the engine waits for it, an update changes nothing after its call has ended, and a misspelled option, or
+ * one of a wrong type, is refused. Method: the options of all stores with a time limit; a real SQLite file that another connection locks until the call is over.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const stores: Readonly<Record<string, (ms: number) => unknown>> = {
 
 test.each(Object.entries(stores))('%s takes a time limit up to that of the engine, and no longer one', (_, open) => {
   for (const ms of [0, 5000, STORE_MS_MAX]) expect(() => open(ms)).not.toThrow();
-  for (const ms of [STORE_MS_MAX + 1, -1, Number.NaN, '5000' as never])
+  for (const ms of [STORE_MS_MAX + 1, -1])
     expect(() => open(ms)).toThrow(/^once: (busyT|t)imeoutMs must be from 0 to 10000 \(ms\), because no call waits longer for its store; got/);
 });
 
@@ -45,6 +45,43 @@ test.each<[string, () => unknown]>([
   ['denoKvStore.prefx', () => denoKvStore({ atomic: nothing } as never, { prefx: 'shop' } as never)],
 ])('a misspelled option is refused, because the store would open the records of another place: %s', (option, open) => {
   expect(open).toThrow(new TypeError(`once: there is no option ${option}`));
+});
+
+const redis = { evalSha: nothing, eval: nothing, sendCommand: nothing, unref: nothing };
+const redisWith = (options: object) => () => redisStore(redis as never, options as never);
+
+test.each<[string, () => unknown]>([
+  ['sqliteStore.path must be a string, got number', () => sqliteStore({ path: 7 } as never)],
+  ['sqliteStore.database must be an object, got string', () => sqliteStore({ database: './oncefetch.db' } as never)],
+  ['sqliteStore.busyTimeoutMs must be a number, got string', () => sqliteStore({ path: '/nowhere/x.db', busyTimeoutMs: '5000' } as never)],
+  ['redisStore.prefix must be a string, got object', redisWith({ prefix: Promise.resolve('shop') })],
+  ['redisStore.prefix must be a string, got null', redisWith({ prefix: null })],
+  ['redisStore.acceptEviction must be a string, got boolean', redisWith({ acceptEviction: true })],
+  ['redisStore.timeoutMs must be a number, got NaN', redisWith({ timeoutMs: Number.NaN })],
+  ['redisStore.wait must be an object, got number', redisWith({ wait: 1 })],
+  ['redisStore.wait must be an object, got null', redisWith({ wait: null })],
+  ['redisStore.wait.replicas must be a number, got string', redisWith({ wait: { replicas: '1', timeoutMs: 100 } })],
+  ['there is no option redisStore.wait.replica', redisWith({ wait: { replica: 1, timeoutMs: 100 } })],
+  ['postgresStore.table must be a string, got number', () => postgresStore({ query: nothing }, { table: 7 } as never)],
+  ['postgresStore.schema must be a string, got object', () => postgresMigration({ schema: {} } as never)],
+  ['postgresStore.prepare must be a boolean, got string', () => postgresStore({ query: nothing }, { prepare: 'yes' } as never)],
+  ['d1Store.timeoutMs must be a number, got string', () => d1Store({ prepare: nothing, batch: nothing } as never, { timeoutMs: '5000' } as never)],
+  ['durableObjectStore.table must be a string, got null', () => durableObjectStore({ transactionSync: nothing, sql: {} } as never, { table: null } as never)],
+  ['denoKvStore.prefix must be a string, got an array', () => denoKvStore({ atomic: nothing } as never, { prefix: ['shop'] } as never)],
+])('an option of a wrong type is refused at once: %s', (message, open) => {
+  expect(open).toThrow(new TypeError(`once: ${message}`));
+});
+
+// Redis would wait for nobody, or for ever, or refuse WAIT after it has made the update: at the first payment.
+test.each([
+  ['replicas', { replicas: 0, timeoutMs: 100 }, '0'],
+  ['replicas', { replicas: -1, timeoutMs: 100 }, '-1'],
+  ['replicas', { replicas: 0.5, timeoutMs: 100 }, '0.5'],
+  ['replicas', {}, 'undefined'],
+  ['timeoutMs', { replicas: 1 }, 'undefined'],
+  ['timeoutMs', { replicas: 1, timeoutMs: 0 }, '0'],
+])('redisStore refuses a wait whose %s is not a whole number of at least 1: %o', (name, wait, got) => {
+  expect(redisWith({ wait })).toThrow(new RangeError(`once: redisStore.wait.${name} must be a whole number of at least 1, got ${got}`));
 });
 
 test.each([

@@ -23,7 +23,7 @@ const OPEN_MS_MAX = 5000;
  * const once = createOnce({ store: indexedDbStore({ name: 'shop' }) });
  */
 export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
-  onlyOptions('indexedDbStore', options, ['name', 'openTimeoutMs']);
+  onlyOptions('indexedDbStore', options, { name: 'string', openTimeoutMs: 'number' });
   const { name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX } = options;
   const scope = `indexeddb:${name}`;
   let opening: Promise<IDBDatabase> | undefined;

@@ -22,7 +22,7 @@ const ANNOUNCE_MS = 2000;
  * const once = createOnce({ store: localStorageStore({ prefix: 'shop' }) });
  */
 export function localStorageStore(options: LocalStorageStoreOptions = {}): Store {
-  onlyOptions('localStorageStore', options, ['prefix']);
+  onlyOptions('localStorageStore', options, { prefix: 'string' });
   const { prefix = 'oncefetch' } = options;
   const scope = `localstorage:${prefix}`;
   const keyOf = (id: string) => `${prefix}/${id}`;

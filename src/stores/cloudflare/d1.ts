@@ -60,8 +60,8 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
     throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, not a session of it');
-  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
+  const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const scope = `d1:${numberOf(database)}:${table}`;
   const fault = (thrown: unknown): StoreFault =>
     /no such table/.test(String(thrown))

@@ -38,7 +38,7 @@ class Thrown {
 export function durableObjectStore(storage: DurableObjectStorageLike, options: CloudflareTable = {}): Store {
   if (typeof (storage as Partial<DurableObjectStorageLike> | null)?.transactionSync !== 'function' || !storage.sql)
     throw new TypeError('once: durableObjectStore takes ctx.storage of a Durable Object with SQLite: list its class in new_sqlite_classes');
-  const table = nameOf(options, 'durableObjectStore', ['table']);
+  const table = nameOf(options, 'durableObjectStore', {});
   const scope = `durable-object:${numberOf(storage)}:${table}`;
   const rows = (sql: string, ...values: (string | number | null)[]): Rows => storage.sql.exec(sql, ...values).toArray();
   let ready = false;

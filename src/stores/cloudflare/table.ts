@@ -11,8 +11,8 @@ export interface CloudflareTable {
 }
 
 /** The table's name. Throws a TypeError on anything but a plain name, so that it can be put into SQL. */
-export function nameOf(options: CloudflareTable, where = 'd1Store', known: readonly string[] = ['table', 'timeoutMs']): string {
-  onlyOptions(where, options, known);
+export function nameOf(options: CloudflareTable, where = 'd1Store', known: Readonly<Record<string, string>> = { timeoutMs: 'number' }): string {
+  onlyOptions(where, options, { table: 'string', ...known });
   const { table = 'oncefetch_records' } = options;
   if (!/^[A-Za-z]\w{0,99}$/.test(table)) throw new TypeError("once: table must be letters, digits and '_', beginning with a letter");
   return table;

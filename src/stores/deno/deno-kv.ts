@@ -57,7 +57,7 @@ const PAUSE_MS_MAX = 20;
  * const once = createOnce({ namespace: 'billing', store: denoKvStore(await Deno.openKv()) });
  */
 export function denoKvStore(kv: DenoKvLike, options: DenoKvStoreOptions = {}): Store {
-  onlyOptions('denoKvStore', options, ['prefix', 'timeoutMs']);
+  onlyOptions('denoKvStore', options, { prefix: 'string', timeoutMs: 'number' });
   const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS } = options;
   if (typeof (kv as Partial<DenoKvLike> | null)?.atomic !== 'function') throw new TypeError('once: denoKvStore takes what Deno.openKv() gives');
   const scope = `deno-kv:${numberOf(kv)}:${prefix}`;

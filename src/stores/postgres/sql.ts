@@ -46,7 +46,7 @@ function checked(name: unknown, of: string): string {
 
 /** The table's name, quoted for SQL. */
 export function tableOf(options: PostgresTable): string {
-  onlyOptions('postgresStore', options, ['table', 'schema', 'timeoutMs', 'prepare']);
+  onlyOptions('postgresStore', options, { table: 'string', schema: 'string', timeoutMs: 'number', prepare: 'boolean' });
   const { table = 'oncefetch_records', schema } = options;
   const name = quoted(checked(table, 'table'));
   return schema === undefined ? name : `${quoted(checked(schema, 'schema'))}.${name}`;

@@ -10,7 +10,7 @@ import { onlyOptions } from '../only-options.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
-import { idIn, labelIn, placeOf, type Redis, seenOf, send, sendAndWait } from './attempts.js';
+import { idIn, labelIn, placeOf, type Redis, seenOf, send, sendAndWait, type Wait } from './attempts.js';
 import { type RedisClient, redisFault, scriptsOf, waiterOf } from './client.js';
 import { DUE, PLACES, POLICY, READ, READ_ALL, TIDY } from './scripts.js';
 
@@ -54,10 +54,11 @@ const WITHOUT_EVICTION = 'noeviction';
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  onlyOptions('redisStore', options, ['prefix', 'timeoutMs', 'wait', 'acceptEviction']);
+  onlyOptions('redisStore', options, { prefix: 'string', timeoutMs: 'number', wait: 'object', acceptEviction: 'string' });
   const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const scripts = scriptsOf(client, timeoutMs);
+  if (wait) checkWait(wait);
   if (wait && !waiterOf(client)) throw new TypeError('once: wait needs a single connection: a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
   // All keys must be in one slot of a cluster. If the prefix has no hash tag that decides the slot, make it one.
@@ -92,6 +93,14 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     () => guesses.clock.said,
   );
   return { ...store, storedIn: () => (logs ? 'disk' : 'session') };
+}
+
+/** Redis itself would refuse a wrong number only after it has made the update, and wait for ever if `timeoutMs` is 0. */
+function checkWait(wait: Wait): void {
+  onlyOptions('redisStore.wait', wait, { replicas: 'number', timeoutMs: 'number' });
+  for (const name of ['replicas', 'timeoutMs'] as const)
+    if (!Number.isInteger(wait[name]) || wait[name] < 1)
+      throw new RangeError(`once: redisStore.wait.${name} must be a whole number of at least 1, got ${wait[name]}`);
 }
 
 /**

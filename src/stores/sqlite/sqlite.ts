@@ -47,7 +47,7 @@ const BUSY_MS_MAX = 5000;
  * const once = createOnce({ store: sqliteStore({ path: './oncefetch.db' }) });
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
-  onlyOptions('sqliteStore', options, ['path', 'Database', 'database', 'busyTimeoutMs']);
+  onlyOptions('sqliteStore', options, { path: 'string', Database: 'function', database: 'object', busyTimeoutMs: 'number' });
   const { path, database } = options;
   const busyTimeoutMs = timeLimit('busyTimeoutMs', options.busyTimeoutMs ?? BUSY_MS_MAX);
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
