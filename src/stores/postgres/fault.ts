@@ -12,7 +12,6 @@ export interface PostgresClient {
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   '28': 'denied', // invalid authorization
   '42501': 'denied', // insufficient privilege
-  '25006': 'denied', // read-only: a standby
   '53100': 'quota', // disk full
   '53200': 'quota', // out of memory
   '54': 'quota', // program limit exceeded
@@ -41,7 +40,8 @@ export function postgresFault(scope: string, client: PostgresClient, thrown: unk
   const closed = !state && [ending, ended, _ending, _ended].includes(true);
   // Our own statements fail on purpose with these texts: on a standby, where a mere read would succeed, and if they have waited too long.
   const says = (text: string): boolean => state === '22P02' && String(message).includes(text);
-  const ours = says(READ_ONLY) ? 'denied' : says(TOO_LATE) ? 'blocked' : undefined;
-  const reason = ours ?? REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io');
-  return new StoreFault(reason, `${scope} failed: ${String(message)}`, thrown);
+  // 25006 is the server's own refusal to write.
+  const ours = state === '25006' || says(READ_ONLY) ? READ_ONLY : says(TOO_LATE) ? TOO_LATE : undefined;
+  const reason = (ours && (ours === READ_ONLY ? 'denied' : 'blocked')) ?? REASONS[state] ?? REASONS[state.slice(0, 2)] ?? (closed ? 'closed' : 'io');
+  return new StoreFault(reason, `${scope} failed: ${ours ?? String(message)}`, thrown);
 }

@@ -122,7 +122,7 @@ export type Statements = Readonly<
 >;
 
 /** In the error of a statement that was sent to a server that takes no writes. */
-export const READ_ONLY = 'a read-only server, such as a standby, can not be looked at';
+export const READ_ONLY = 'a record may be missing on a read-only server, such as a standby: connect to the primary';
 /** In the error of a statement that got its locks only after its call had ended. It is rolled back. */
 export const TOO_LATE = 'the call had ended before the statement had its locks';
 
