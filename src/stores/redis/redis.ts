@@ -49,7 +49,8 @@ const WITHOUT_EVICTION = 'noeviction';
  * depends on the server's settings: see `docs/stores.md`.
  *
  * @param client - a client of node-redis or ioredis, connected or connecting; you close it yourself
- * @throws TypeError if `client` is neither, or can't do what `wait` asks for; RangeError if `timeoutMs` is longer than a call waits
+ * @throws TypeError if `client` is neither, or can't do what `wait` asks for; RangeError if `timeoutMs` is longer than a call waits, or a number
+ * of `wait` is less than 1
  * @example
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
