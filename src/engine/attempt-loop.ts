@@ -6,9 +6,10 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
+import { told } from './failure.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
-import { emit, named, publish, tellWait } from './observe.js';
+import { emit, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
@@ -59,17 +60,16 @@ export class AttemptLoop implements Driver {
   }
 
   get facts() {
-    const { record } = this;
-    return {
-      operation: named(this.job.name),
-      key: record.key,
+    const { key, firstSentAt } = this.record;
+    const { resumed, reused } = this.start;
+    return told(this.job, {
+      key,
       attempts: this.#attempts,
-      firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
-      sent: (this.#answered || this.start.reused ? 'yes' : this.ambiguous ? 'maybe' : 'no') as Outcome['sent'],
-      resumed: this.start.resumed,
-      joined: false,
+      firstSentAt: this.#attempts || resumed ? firstSentAt : undefined,
+      sent: this.#answered || reused ? 'yes' : this.ambiguous ? 'maybe' : 'no',
+      resumed,
       storedIn: this.#keptIn,
-    };
+    });
   }
 
   get #keyed(): boolean {

@@ -9,11 +9,12 @@ import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
 import { leftOpen, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
-import { busyError, failure } from './failure.js';
+import { busyError, failure, rememberedOutcome } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
-import { announceChange, publish, rememberedOutcome, stateOf } from './observe.js';
+import { announceChange, publish } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
-import { heldElsewhere, returnToStore, storedIn, storeForOperation, updateStored } from './record-access.js';
+import { heldElsewhere, returnToStore, updateStored } from './record-access.js';
+import { stateOf } from './shown.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(
@@ -82,8 +83,7 @@ export async function changeByHand(
     afterCommit?.();
   });
   // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.
-  if (!client.registry.flights.has(operationKey))
-    publish(client, operationKey, stateOf(client, operationKey, storedNow, storedIn(storeForOperation({ client, operationKey })), justChanged));
+  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(client, operationKey, storedNow, justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */
@@ -95,6 +95,5 @@ export function refusal(
   ending: Ending,
 ): OnceError {
   if (!record) return failure({ client, ...address }, ending, {}, code);
-  const where = storedIn(storeForOperation({ client, ...address }));
-  return new OnceError(code, { ...rememberedOutcome(record, ending, where, false), sent: record.ambiguous ? 'maybe' : 'no' });
+  return new OnceError(code, { ...rememberedOutcome({ client, ...address }, record, ending, false), sent: record.ambiguous ? 'maybe' : 'no' });
 }

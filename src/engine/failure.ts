@@ -1,6 +1,7 @@
 /** How a call ends that made no attempts: its outcome, and the error for it. */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { type Ending, type Facts, type Outcome, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { OperationRun } from './client.js';
 import type { Ended } from './in-flight.js';
@@ -22,25 +23,29 @@ export const codeOf = (ending: Ending): OnceErrorCode =>
 
 type Addressed = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
-/** The outcome of a call that made no attempts. */
-export const undriven = <End extends Ending>(operation: Addressed, ending: End): Facts & End => ({
+/** An outcome, or what is `known` of it. What is not known is as for a call that made no attempts. */
+export const told = <Known extends Partial<Outcome>>(operation: Addressed, known: Known): Facts & Known => ({
   operation: named(operation.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
-  sent: ending.type === 'unsent' ? 'no' : 'maybe',
+  sent: known.type === 'unsent' ? 'no' : 'maybe',
   resumed: false,
   joined: false,
   storedIn: storedIn(storeForOperation(operation)),
-  ...ending,
+  ...known,
 });
+
+/** The outcome of a record that ended in another context or earlier. */
+export const rememberedOutcome = (operation: Addressed, { key, firstSentAt }: OnceRecord, ending: Ending, resumed: boolean): Outcome =>
+  told(operation, { key, firstSentAt, sent: firstSentAt === undefined ? 'no' : 'yes', resumed, ...ending });
 
 export const failure = (
   operation: Addressed,
   ending: Ending,
   more?: ConstructorParameters<typeof OnceError>[2],
   code: OnceErrorCode = codeOf(ending),
-): OnceError => new OnceError(code, undriven(operation, ending) as Outcome, more);
+): OnceError => new OnceError(code, told(operation, ending), more);
 
 export const storeError = (operation: Addressed, cause: unknown): OnceError => failure(operation, unknown('store'), { cause });
 

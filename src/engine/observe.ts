@@ -2,8 +2,7 @@
 import type { WaitReason } from '../core/event.js';
 import type { OperationKey } from '../core/ids.js';
 import { decodeName, isObject, type OperationName } from '../core/name.js';
-import type { Ending, Outcome } from '../core/outcome.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import type { OnceRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
@@ -105,26 +104,3 @@ export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKe
 
 /** The name for an outcome; `undefined` for an operation without one. */
 export const named = (name: OperationName): OperationName | undefined => (name.length ? name : undefined);
-
-/** The outcome of a record that ended in another context or earlier. */
-export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: Outcome['storedIn'], resumed: boolean): Outcome => ({
-  operation: named(decodeName(record.label)),
-  key: record.key,
-  attempts: 0,
-  firstSentAt: record.firstSentAt,
-  sent: record.firstSentAt === undefined ? 'no' : 'yes',
-  resumed,
-  joined: false,
-  storedIn,
-  ...ending,
-});
-
-/** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
-export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, storedIn: Outcome['storedIn'], justEnded = false): OperationState {
-  const record = readRecord(stored);
-  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
-  return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
-    ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
-    : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.
-      { phase: 'idle' };
-}

@@ -11,7 +11,7 @@ import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
-import { busyError, failed, failure, undriven } from './failure.js';
+import { busyError, failed, failure, told } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
@@ -46,7 +46,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   const operation = { ...address, client, settings, deadline };
   const { onOutcome: hook } = settings;
   const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
-  const caller = { signal, request, onOutcome, left: undriven(operation, unknown('aborted')) };
+  const caller = { signal, request, onOutcome, left: told(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
@@ -180,8 +180,8 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   const finished = await driveRecord(job, begun);
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
-  if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, flight, round + 1) : failed(undriven(job, unknown('unavailable')));
+  if (typeof job.settings.key === 'string') return failed(told(job, rejected()), 'ERR_ONCE_KEY_BURNT');
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, flight, round + 1) : failed(told(job, unknown('unavailable')));
 }
 
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */

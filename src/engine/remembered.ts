@@ -4,19 +4,17 @@ import { type Ending, type Outcome, rejected, replayed, unknown } from '../core/
 import type { OnceRecord } from '../core/record.js';
 import { REASONS } from '../texts/full.js';
 import type { OperationRun } from './client.js';
-import { failed, undriven } from './failure.js';
+import { failed, rememberedOutcome, told } from './failure.js';
 import type { Ended } from './in-flight.js';
-import { rememberedOutcome } from './observe.js';
-import { storedIn, storeForOperation } from './record-access.js';
 import type { Result } from './result.js';
 import { answerOf, answersOf, isOwn } from './settle.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
-  if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
-  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
+  if (begun.do === 'corrupt') return failed(told(job, unknown('record')), 'ERR_ONCE_RECORD');
+  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(told(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;
-  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(job, record, ending, true);
   if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const settled = record.state === 'settled';

@@ -4,10 +4,9 @@ import { isElsewhere } from '../core/begin.js';
 import { replayed } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import type { OperationRun, Parts } from '../engine/client.js';
+import { rememberedOutcome } from '../engine/failure.js';
 import { reasonToHalt } from '../engine/halt.js';
 import type { Ended } from '../engine/in-flight.js';
-import { rememberedOutcome } from '../engine/observe.js';
-import { storedIn, storeForOperation } from '../engine/record-access.js';
 import { isOwn, remember } from '../engine/settle.js';
 import { storedAnswers } from '../http/stored-answer.js';
 import type { Feature } from '../option-types.js';
@@ -61,7 +60,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   remember(job, record, sent.result);
   return {
-    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(job)), true), attempts: 1 },
+    outcome: { ...rememberedOutcome(job, record, replayed('server'), true), attempts: 1 },
     result: sent.result,
   };
 }

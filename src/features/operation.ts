@@ -5,9 +5,10 @@ import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { observedState, publish, stateOf, watch } from '../engine/observe.js';
+import { observedState, publish, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
-import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
+import { readStored } from '../engine/record-access.js';
+import { stateOf } from '../engine/shown.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
 import { wrong } from '../texts/full.js';
@@ -58,7 +59,7 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   const before = lives.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
   const record = readRecord(await readStored(place));
-  const state = stateOf(client, operationKey, record, storedIn(storeForOperation(place)));
+  const state = stateOf(client, operationKey, record);
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;

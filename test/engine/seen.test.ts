@@ -6,10 +6,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
+import { rememberedOutcome } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
-import { emit, guarded, named, observedState, pendingOf, publish, readAnew, rememberedOutcome, stateOf } from '../../src/engine/observe.js';
+import { emit, guarded, named, observedState, pendingOf, publish, readAnew } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
+import { stateOf } from '../../src/engine/shown.js';
 import { requests } from '../../src/features/requests.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -23,9 +25,11 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
   const reported: unknown[] = [];
   const lives = new Map();
   const payloads = new Map();
+  const store = { shared: 'origin', survives: 'process' };
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives, screens: new Set(), payloads } as unknown as Registry,
+    registry: { lives, screens: new Set(), payloads, degraded: new Map() } as unknown as Registry,
+    store,
     settings: {},
     parts: {},
     listeners: new Set<Listener>(),
@@ -64,8 +68,10 @@ describe('a stored record', () => {
   test('as an outcome: about the operation, not about this call', () => {
     const ending = { type: 'rejected', effect: 'none', replayed: false } as const;
     const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
-    expect(rememberedOutcome(record(), ending, 'disk', true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
-    expect(rememberedOutcome(record({ firstSentAt: NOW, label: made('~0a') }), ending, 'disk', false)).toEqual({
+    const { client } = scene();
+    const payment = { client, operationKey: KEY, name: PLACE.name };
+    expect(rememberedOutcome(payment, record(), ending, true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
+    expect(rememberedOutcome({ ...payment, name: [] }, record({ firstSentAt: NOW }), ending, false)).toEqual({
       ...facts,
       operation: undefined,
       firstSentAt: NOW,
@@ -77,13 +83,13 @@ describe('a stored record', () => {
   test('on a screen: unsettled, settled, or nothing to show', () => {
     const ending = { type: 'replayed', effect: 'done', from: 'server' } as const;
     const { client } = scene();
-    expect(stateOf(client, KEY, record(), 'disk')).toMatchObject({ phase: 'unsettled', pending: { key: 'k' } });
-    expect(stateOf(client, KEY, record({ state: 'settled', ending }), 'disk')).toMatchObject({
+    expect(stateOf(client, KEY, record())).toMatchObject({ phase: 'unsettled', pending: { key: 'k' } });
+    expect(stateOf(client, KEY, record({ state: 'settled', ending }))).toMatchObject({
       phase: 'settled',
       outcome: { ...ending, resumed: false, storedIn: 'disk' },
     });
     for (const nothing of [undefined, 'damaged', record({ state: 'settled' }), record({ state: 'retired', ending })])
-      expect(stateOf(client, KEY, nothing, 'disk')).toEqual({ phase: 'idle' });
+      expect(stateOf(client, KEY, nothing)).toEqual({ phase: 'idle' });
   });
 
   test('has no name if the operation has none', () => {
