@@ -11,7 +11,7 @@ import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
-import { Refusals } from './refusals.js';
+import { type Refusals, refusalsOf } from './refusals.js';
 import type { Result } from './result.js';
 import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
@@ -54,7 +54,7 @@ export class AttemptLoop implements Driver {
     this.#keptIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
-    this.refusals = new Refusals(job, start);
+    this.refusals = refusalsOf(job, start);
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }
@@ -160,7 +160,7 @@ export class AttemptLoop implements Driver {
   #known() {
     const { job, start } = this;
     return {
-      ...this.refusals.known,
+      ...this.refusals.known(),
       deadline: job.deadline,
       ambiguous: this.ambiguous,
       // Until an attempt of this drive may have had the effect, a replay may be the answer to an earlier payload that was refused.

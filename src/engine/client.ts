@@ -194,7 +194,7 @@ export interface Driver {
   /** What every outcome of this call says, however it ends. */
   readonly facts: Facts;
   readonly refusals: {
-    readonly last: Refusal | undefined;
+    last(): Refusal | undefined;
     note(sent: AttemptResult): number | undefined;
     toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
   };

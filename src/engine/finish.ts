@@ -61,7 +61,7 @@ export async function settle(
   if (presentIsDue && job.resumeOnly) return endUnsettled(drive, stop('mismatch', false));
   const ownResult = !earlier && ending.effect === 'done' ? result : undefined;
   const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
-  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
+  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last(), payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.

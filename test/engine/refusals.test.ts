@@ -1,15 +1,15 @@
-/** Goal: what a refusal proves to the next call. Method: `Refusals` alone, with answers in a row. */
+/** Goal: what a refusal proves to the next call. Method: `refusalsOf` alone, with answers in a row. */
 import { expect, test } from 'vitest';
 import type { UnknownReason } from '../../src/core/codes.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { OPEN, REFUSED } from '../../src/core/verdict.js';
 import type { AttemptResult, OperationRun } from '../../src/engine/client.js';
-import { Refusals } from '../../src/engine/refusals.js';
+import { type Refusals, refusalsOf } from '../../src/engine/refusals.js';
 import type { Start } from '../../src/engine/stopped.js';
 
 function refusals(record: Partial<OnceRecord> = {}): Refusals {
   const client = { platform: { clock: { now: () => 0, monotonic: () => 0 } }, registry: { degraded: new Map() }, store: {} };
-  return new Refusals({ client, aheadMs: 0 } as unknown as OperationRun, { record, refusedOnly: false } as unknown as Start);
+  return refusalsOf({ client, aheadMs: 0 } as unknown as OperationRun, { record, refusedOnly: false } as unknown as Start);
 }
 
 const attempt = (reading: AttemptResult['reading'], refusal?: string): AttemptResult => ({ reading, refusal, reached: true });
@@ -27,9 +27,9 @@ test.each<[string, readonly AttemptResult[], UnknownReason, true | undefined]>([
 test('a refusal from in front of the application does not count as one of the application, and does not show that the key is new', () => {
   const known = refusals({ madeAgain: true });
   expect(known.note(attempt({ ...REFUSED, from: 'in-front' }, 'a'))).toBeUndefined();
-  expect(known.known.madeAgain).toBe(true);
+  expect(known.known().madeAgain).toBe(true);
   expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
-  expect(known.known.madeAgain).toBeUndefined();
+  expect(known.known().madeAgain).toBeUndefined();
 });
 
 test.each<[string, boolean, number]>([
@@ -38,7 +38,7 @@ test.each<[string, boolean, number]>([
 ])("the age %s does not grow if somebody sets the device's clock forward", (_, ownClock, age) => {
   const clock = { wall: 0, passed: 0, now: () => clock.wall, monotonic: () => clock.passed };
   const client = { platform: { clock }, registry: { degraded: new Map() }, store: { ownClock } };
-  const known = new Refusals({ client, aheadMs: 0 } as unknown as OperationRun, { record: {}, refusedOnly: false } as unknown as Start);
+  const known = refusalsOf({ client, aheadMs: 0 } as unknown as OperationRun, { record: {}, refusedOnly: false } as unknown as Start);
   known.leaves();
   expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
   Object.assign(clock, { wall: 3_600_000, passed: 5000 });
@@ -49,7 +49,7 @@ test.each<[string, boolean, number]>([
 test('that a derived key is new is stored for the next call, and a replayed refusal does not show it', () => {
   const known = refusals({ madeAgain: true });
   known.note(attempt({ ...REFUSED, sticky: true, replayed: true }, 'a'));
-  expect(known.known.madeAgain).toBe(true);
+  expect(known.known().madeAgain).toBe(true);
   known.note(attempt(REFUSED, 'a'));
   expect(known.toStore('aborted')).toMatchObject({ madeAgain: undefined });
 });
