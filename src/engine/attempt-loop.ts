@@ -30,12 +30,6 @@ export class AttemptLoop implements Driver {
   /** An attempt with the present payload, by any driver, may have had its effect. */
   #sameAmbiguous: boolean | undefined;
   #attempts = 0;
-  /** Attempts that found work in progress (`#waits`) do not count against `limits.attempts`; all others do (`#tries`). */
-  #tries = 0;
-  #waits = 0;
-  /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
-  #waitsEnd = 0;
-  #triesMax: number;
   /** When this call first saw the device offline; `undefined` while it is online. */
   #offlineSince: number | undefined;
   /** The server has answered an attempt of this call, if only with a status line. */
@@ -56,7 +50,6 @@ export class AttemptLoop implements Driver {
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = refusalsOf(job, start);
     this.#sameAmbiguous = start.sentBefore;
-    this.#triesMax = job.settings.limits.attempts;
   }
 
   get facts() {
@@ -81,28 +74,32 @@ export class AttemptLoop implements Driver {
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
     if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
-    await this.#beforeFirst();
+    const { clock, randomness } = this.job.client.platform;
+    let { triesMax, waitsEnd } = await this.#beforeFirst();
+    // Attempts that find work in progress (`waits`) do not count against `limits.attempts`; all others do (`tries`).
+    let tries = 0;
+    let waits = 0;
     for (;;) {
-      const halted = (this.#tries && !this.#last && (await this.awaitNetwork())) || (await this.halt());
+      const halted = (tries && !this.#last && (await this.awaitNetwork())) || (await this.halt());
       const sent = halted || (await this.#send(payload));
       if ('decision' in sent) return sent;
       const { reading, cause } = sent;
-      if (reading.kind === 'in-progress') this.#waits++;
-      else this.#tries++;
-      const now = this.job.client.platform.clock.now();
-      const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= waitsUntil(this.job, now);
+      if (reading.kind === 'in-progress') waits++;
+      else tries++;
+      const now = clock.now();
+      if (outOfBudget(this.job, reading.kind, tries, this.start.resumed)) triesMax = tries;
+      if (waits) waitsEnd ||= waitsUntil(this.job, now);
       const decision = decide(reading, {
         ...this.#known(),
         now,
         refusedForMs: this.refusals.note(sent),
         answered: this.#last !== undefined,
-        tries: this.#tries,
-        triesMax: spent ? this.#tries : this.#triesMax,
-        waits: this.#waits,
-        waitsEnd: this.#waitsEnd,
+        tries,
+        triesMax,
+        waits,
+        waitsEnd,
         retryAfterMs: sent.retryAfterMs,
-        random: this.job.client.platform.randomness.random(),
+        random: randomness.random(),
       });
       if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
       if (decision.do !== 'wait') return { decision, result: this.#last, cause };
@@ -116,18 +113,19 @@ export class AttemptLoop implements Driver {
     return 'decision' in sent ? undefined : sent;
   }
 
-  /** Waits before the first attempt, if the record or the network says so. */
-  async #beforeFirst(): Promise<void> {
-    const { client, deadline } = this.job;
+  /**
+   * Waits before the first attempt, if the record or the network says so. Gives how many attempts to make, and when this call stops waiting for work
+   * in progress, ms since 1970; 0 until it first finds some.
+   */
+  async #beforeFirst(): Promise<{ triesMax: number; waitsEnd: number }> {
+    const { client, settings, deadline } = this.job;
     const now = client.platform.clock.now();
-    const { retryAt, spentAt = -Infinity } = this.record;
-    if (now - spentAt < SPENT_MS) this.#waitsEnd = now;
-    if (retryAt && retryAt > now) {
-      if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
-      else this.#triesMax = 1; // the server asked to wait beyond this call's time: make a single attempt
-    }
+    const { retryAt = 0, spentAt = -Infinity } = this.record;
+    if (retryAt > now && retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
     // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
     await this.awaitNetwork();
+    // If the server asked to wait beyond this call's time, make a single attempt.
+    return { triesMax: retryAt > now && retryAt >= deadline ? 1 : settings.limits.attempts, waitsEnd: now - spentAt < SPENT_MS ? now : 0 };
   }
 
   /** Waits, and tells screens and logs. */
