@@ -131,7 +131,9 @@ export async function callFetch(
   checkNeeds(ownSettings, client.parts);
   const method = methodOf(input, init);
   const idempotent = !needsKey(method);
-  const nameOf = once === undefined ? ownSettings.nameOf : undefined;
+  /** The call itself asks nothing of oncefetch. */
+  const bare = once === undefined && !handle;
+  const nameOf = bare ? ownSettings.nameOf : undefined;
   const ownName = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
   const ownLabel = ownName === undefined ? undefined : encodeName(ownName);
   const wantsNoKey = idempotent && once !== true && !ownLabel && !nameOf && ownSettings.key === undefined;
@@ -140,8 +142,8 @@ export async function callFetch(
   try {
     request = readInput(input, init, client.platform);
   } catch (error) {
-    // If the call asks nothing of oncefetch, let fetch itself say what is wrong.
-    if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();
+    // Let fetch itself say what is wrong.
+    if (bare && !nameOf && client.parts.unnamed) return send();
     throw error;
   }
   if (request.signal?.aborted) throw abortReason(request.signal);
@@ -152,10 +154,10 @@ export async function callFetch(
   const ownKey = keyInHeader(dialectSettings.dialect.carrier, request);
   const settings = ownKey === undefined ? dialectSettings : { ...dialectSettings, key: ownKey };
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
-  if (client.platform.relay && once === undefined && !handle && ownKey !== undefined) return send();
+  if (client.platform.relay && bare && ownKey !== undefined) return send();
   const name = ownLabel ? undefined : nameOf?.({ method, url: request.url, json: jsonOf(request.body) });
   const label = ownLabel ?? (name && encodeName(name));
-  if (label || once !== undefined) refuseHidden(request);
+  if (label || !bare) refuseHidden(request);
   if (label)
     return operate({
       client,
@@ -166,7 +168,7 @@ export async function callFetch(
       request: request.request,
     }) as Promise<Response>;
   const plain = () => (idempotent ? retried(ownSettings) : send());
-  if (name === false || (idempotent && once === undefined)) return plain();
+  if (name === false || (idempotent && bare)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
   return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

@@ -51,7 +51,7 @@ export async function takeLock(
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
-  if (held || !locks) return { release: held ?? FREE, unlocked: locks && held === FREE };
+  if (held) return { release: held, unlocked: locks && held === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));

@@ -24,12 +24,12 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolea
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
   const sameKey = found?.key === known.key;
-  if (found?.state === 'pending' && sameKey && isStill(known, found)) return undefined;
   const lost: Stopped = { decision: stop('busy', false), lost: true };
-  return found && found.state !== 'pending' && found.ending?.effect !== 'unknown' && sameKey ? { ...lost, ended: found } : lost;
+  if (!sameKey) return lost;
+  if (found.state === 'pending') return isStill(known, found) ? undefined : lost;
+  return found.ending?.effect === 'unknown' ? lost : { ...lost, ended: found };
 }
 
-const UNSENT: Readonly<Partial<Record<UnknownReason, UnsentReason>>> = { aborted: 'aborted', offline: 'offline', store: 'store-write' };
-
 /** The reason to give for `unsent` when a drive stops before its first attempt. */
-export const reasonUnsent = (reason: UnknownReason): UnsentReason => UNSENT[reason] ?? 'unreachable';
+export const reasonUnsent = (reason: UnknownReason): UnsentReason =>
+  reason === 'aborted' || reason === 'offline' ? reason : reason === 'store' ? 'store-write' : 'unreachable';
