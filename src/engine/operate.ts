@@ -29,16 +29,20 @@ const ROUNDS_MAX = 3;
 /** How many payloads an operation keeps in this realm's memory. */
 const PAYLOADS_MAX = 8;
 
-/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` wraps this call already. */
-export async function operate(given: Call, wrapped = false): Promise<unknown> {
-  const { settings, address, signal, request } = given;
+/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. */
+export async function operate(given: Call): Promise<unknown> {
+  const { client, signal } = given;
   // Check the signal before the claim: if a wrong signal threw afterwards, the operation would go on without its caller.
   if (signal != null) {
     if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
-    given.client.platform.shares?.(signal);
+    client.platform.shares?.(signal);
   }
-  const { parts } = given.client;
-  if (parts.call && !wrapped) return parts.call(given, (call) => operate(call, true));
+  return client.parts.call?.(given, joinOrClaim) ?? joinOrClaim(given);
+}
+
+/** Joins the operation in flight, or claims the name and drives it. */
+async function joinOrClaim(given: Call): Promise<unknown> {
+  const { settings, address, signal, request } = given;
   const client = contextOfCall(given.client);
   const { clock } = client.platform;
   const deadline = (given.startedAt ?? clock.now()) + settings.limits.totalMs;
@@ -191,23 +195,24 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
+  const maySend = begun.do === 'drive';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
-  const sendsOwn = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
+  const sendsOwn = maySend && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
   // If the call has no request, but the record has the link of a 202, make a payload that polls the link. It must never be sent as the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
-  const start: Start =
-    begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, resumed: true, changed: false, sentBefore: true, asks: true };
+  const start: Start = maySend
+    ? { ...begun, otherBytes: begun.otherBytes && !earlier }
+    : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const resumedRequest = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
   const settings = resumedRequest && hooks ? guarded(client, () => hooks.dialect(job.settings, resumedRequest)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
-  if (begun.do !== 'drive' || !payload || !settings)
-    return finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
+  if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
