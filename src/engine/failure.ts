@@ -18,8 +18,10 @@ export const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
   store: 'ERR_ONCE_STORE',
 };
 
-export const codeOf = (ending: Ending): OnceErrorCode =>
-  (ending.type === 'unknown' && CODES[ending.reason]) || (ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN');
+/** The code of an ending whose reason has none of its own. */
+export const plainCodeOf = ({ effect }: Ending): OnceErrorCode => (effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN');
+
+export const codeOf = (ending: Ending): OnceErrorCode => (ending.type === 'unknown' && CODES[ending.reason]) || plainCodeOf(ending);
 
 type Addressed = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 

@@ -7,7 +7,7 @@ import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson } from './address.js';
 import type { Driver } from './client.js';
-import { CODES } from './failure.js';
+import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
@@ -63,11 +63,11 @@ export async function settle(
   const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last(), payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
-  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
+  if (!stored && (presentIsDue || ending.effect !== 'done')) return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.
   if (stored && ownResult) remember(job, record, ownResult);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (presentIsDue) return stored ? ANEW : tell(drive, unknown('store'), result);
+  if (presentIsDue) return ANEW;
   return tell(drive, ending, result, earlier && 'ERR_ONCE_ALREADY_SETTLED', { cause });
 }
 
@@ -103,8 +103,7 @@ export function tell(
   if (honest && !code) return { ...ended, result };
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
-  const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
-  return { ...ended, result, fail: (own) => new OnceError(code || fallback, own, { ...more, response: result?.response }) };
+  return { ...ended, result, fail: (own) => new OnceError(code || plainCodeOf(ending), own, { ...more, response: result?.response }) };
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
@@ -193,13 +192,13 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const probed = await drive.probe(payload);
-    if (probed?.reading.kind === 'replayed' || probed?.reading.kind === 'fresh')
-      return settle(drive, replayed('server'), probed.result, { earlier: true, payloads: [fingerprint] });
-    const polled = probed?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, probed.result, earlier));
+    if (!probed) continue;
+    const { reading, result: found } = probed;
+    if (reading.kind === 'replayed' || reading.kind === 'fresh') return settle(drive, replayed('server'), found, { earlier: true, payloads: [fingerprint] });
+    const polled = reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, found, earlier));
     if (polled) return polled;
-    const now = job.client.platform.clock.now();
-    const proof = probed && refusedAgain(probed.reading, now, drive.refusals.note(probed));
-    if (proof === 'proven') return anew(drive, probed?.result);
+    const proof = refusedAgain(reading, job.client.platform.clock.now(), drive.refusals.note(probed));
+    if (proof === 'proven') return anew(drive, found);
     retryAt ??= proof;
   }
   return endUnsettled(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });

@@ -59,7 +59,8 @@ async function sweep(client: Client, every: number): Promise<void> {
 /** Removes a scanned record if it is due, or stores when it gets its second look. */
 export async function visit(client: Client, store: Store, scanned: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
   const result = await updateStored({ client, store, id: scanned.id }, (now, storeNow) => ifDue(readRecord(now), scanned, before, storeNow));
-  if (result === 'removed' && scanned.state === 'pending') tellForgotten(client, scanned);
+  const { label, key, state } = scanned;
+  if (result === 'removed' && state === 'pending') emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;
 }
 
@@ -72,6 +73,3 @@ function ifDue(record: OnceRecord | undefined, scanned: OnceRecord, now: number,
   const next = afterSweep(record, earlier);
   return { next, value: next ? undefined : 'removed' };
 }
-
-const tellForgotten = (client: Client, { label, key }: OnceRecord): void =>
-  emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });
