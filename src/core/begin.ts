@@ -214,8 +214,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   const record = seal({
     ...adopted,
     ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
-    // The lease of a move stays while it holds. Otherwise this call's lease replaces that of an earlier driver, and counts its attempts, too.
-    lease: lease?.owner === MOVED && leaseHolds(lease, storeNow) ? lease : leaseOf(call, storeNow, adopted.lease),
+    lease: leaseOf(call, storeNow, adopted.lease),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
     request: keepsRequest ? (before.request ?? (otherBytes ? undefined : call.request)) : call.request,

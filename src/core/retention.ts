@@ -26,11 +26,11 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
   lease != null && !lease.locked && lease.until > now && lease.until < now + LEASE_MS_MAX;
 
 /**
- * The lease of a call that begins to drive. It counts the attempts of an earlier driver, too, whose lease `before` it replaces: if both
- * die, the last one to end may be the earlier one's.
+ * The lease of a call that begins to drive. It counts the attempts that the lease `before`, which it replaces, stands for, be it that of an
+ * earlier driver or of a move: if both drivers die, the last attempt to end may be the earlier one's. A call without a lease leaves that of a move.
  */
 export function leaseOf({ owner = '', leaseMs, longestMs = 0, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
-  if (!leaseMs) return undefined;
+  if (!leaseMs) return before?.owner === MOVED ? before : undefined;
   const until = now + leaseMs;
   const earlierMs = before && before.until < now + LEASE_MS_MAX ? before.until + (before.ms ?? 0) - until : 0;
   return { owner, until, ms: Math.max(longestMs, earlierMs), locked };
@@ -59,14 +59,13 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
 }
 
 /**
- * Whether an attempt of the driver that took this lease may still be on its way, although the lease has run out: the driver died, or
+ * Whether an attempt of the driver that took this lease may still be on its way, although the lease may have run out: the driver died, or
  * sleeps. The lease of a move counts every attempt already.
  */
 export const mayArrive = (record: OnceRecord, limits: AttemptLimits, now: number): boolean =>
   record.ambiguous &&
   record.lease != null &&
-  record.lease.owner !== MOVED &&
-  record.lease.until + attemptMsOf(record, limits) > now &&
+  record.lease.until + (record.lease.owner === MOVED ? 0 : attemptMsOf(record, limits)) > now &&
   record.lease.until < now + LEASE_MS_MAX;
 
 /**

@@ -1,0 +1,154 @@
+/**
+ * Goal: nobody says "none" of what `move` brought to the user while an attempt may still have its effect: the guest's last one, or one that the
+ * user's press has made since. Method: pages with a common lock manager; the guest's page dies during its attempt, and the user's may, too.
+ */
+import { describe, expect } from 'vitest';
+import { clear, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
+import { answers, delayed, hangs, lost, replays } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const ANN = { namespace: 'ann' } as const;
+const BUSY = { code: 'ERR_ONCE_BUSY' };
+const none = (once: Once) => watched(settle(once, NAME, 'none'));
+
+/** A guest's page dies during its attempt, which ends 30 s after it left at most; the user's page moves it. The lease of the move ends after 45 s. */
+async function moved(world: World, options: Parameters<World['open']>[0] = {}): Promise<{ readonly tab: Tab; readonly once: Once }> {
+  const guest = world.open({ namespace: 'guest' });
+  world.server.plays(hangs());
+  void pay(guest.once, ONE);
+  await rest();
+  guest.tab.kill();
+  const user = world.open({ ...ANN, ...options });
+  await world.run(move(user.once, 'guest'));
+  return user;
+}
+
+const test = inWorld.extend('user', ({ world }) => moved(world));
+/** Any other page of the user. */
+const another = (world: World, of: TabOptions = {}): Once => world.open(ANN, of).once;
+
+describe('the page that presses while the lease of the move holds dies, too', () => {
+  /** 44 s after the guest's attempt left, one of the user leaves, which takes effect 25 s later. */
+  async function diesLate(world: World, { tab, once }: { readonly tab: Tab; readonly once: Once }): Promise<void> {
+    await world.clock.advance(44 * SECOND);
+    world.server.plays(delayed(25 * SECOND, answers(201)));
+    void pay(once, ONE);
+    await rest();
+    tab.kill();
+    await world.clock.advance(2 * SECOND);
+  }
+
+  test('settle takes no none while its attempt may arrive', async ({ world, user }) => {
+    await diesLate(world, user);
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(42 * SECOND);
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('nor after a log-out, or after another log-in', async ({ world, user }) => {
+    await diesLate(world, user);
+    await world.run(clear(another(world)));
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    const { once } = world.open({ namespace: 'bob' });
+    await world.run(move(once, 'ann'));
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(42 * SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  });
+
+  test('settle takes none once it cannot arrive any more', async ({ world, user }) => {
+    const { tab, once } = user;
+    await world.clock.advance(20 * SECOND);
+    world.server.plays(hangs());
+    void pay(once, ONE);
+    await rest();
+    tab.kill();
+    await world.clock.advance(46 * SECOND);
+    await world.run(none(another(world)));
+  });
+
+  test('the none of reconcile does not count meanwhile: the next press sends the same key', async ({ world, user }) => {
+    await diesLate(world, user);
+    const { tab, once } = world.open({ ...ANN, reconcile: async () => 'none' });
+    expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once), delayed(25 * SECOND, replays()))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(world.server.keys).toHaveLength(3);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('after three attempts: the last one counts', async ({ world, user }) => {
+    const LATE = delayed(20 * SECOND, lost());
+    world.server.plays(LATE, LATE, delayed(29 * SECOND, answers(201)));
+    void pay(user.once);
+    await world.clock.advance(43 * SECOND);
+    expect(world.server.arrivals).toHaveLength(4);
+    user.tab.kill();
+    await world.clock.advance(20 * SECOND);
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(10 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+});
+
+describe('a press that ends while the lease of the move holds', () => {
+  test('delays none no longer than the move does', async ({ world, user }) => {
+    await world.clock.advance(43 * SECOND);
+    expect(await world.end(user.tab, pay(user.once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(3 * SECOND);
+    await world.run(none(another(world)));
+  });
+
+  test('after a log-out during its attempt delays it no longer either', async ({ world, user }) => {
+    await world.clock.advance(43 * SECOND);
+    world.server.plays(delayed(SECOND, lost()));
+    const call = pay(user.once, ONE);
+    await rest();
+    await world.run(clear(another(world)));
+    expect(await world.end(user.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(2 * SECOND);
+    await world.run(none(another(world)));
+  });
+
+  test('stores when the server wants to be asked again', async ({ world, user }) => {
+    const { once, tab } = user;
+    await world.end(tab, pay(once, ONE), answers(503, {}, { 'retry-after': '600' }));
+    expect(world.record()?.retryAt).toBeGreaterThan(world.clock.now() + 500 * SECOND);
+  });
+});
+
+test('the none of reconcile does not count while the attempt of the guest may arrive, after an attempt of the user', async ({ world }) => {
+  const { tab, once } = await moved(world, { reconcile: async () => 'none' });
+  expect(await world.end(tab, pay(once, ONE), answers(422, { code: 'bad_card' }))).toMatchObject({ outcome: { effect: 'unknown' } });
+  expect(world.record()?.state).toBe('pending');
+});
+
+test.for([false, true])(
+  'in a store that no other page shares the lease of the move stays, after a press and a log-out (%s), too',
+  async (logsOut, { world }) => {
+    const user = { id: 'guest' };
+    const { tab, once } = world.open({ namespace: () => user.id }, { claims: { shared: 'context', survives: 'context' } });
+    world.server.plays(hangs());
+    void pay(once, ONE);
+    await rest();
+    user.id = 'ann';
+    await world.run(move(once, 'guest'));
+    world.server.plays(delayed(SECOND, lost()));
+    const press = pay(once, ONE);
+    await rest();
+    if (logsOut) await world.run(clear(once));
+    expect(await world.end(tab, press)).toMatchObject({ outcome: { effect: 'unknown' } });
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(30 * SECOND);
+    await world.run(none(once));
+  },
+);
+
+test('nor when the call only asks', async ({ world }) => {
+  const { tab, once } = await moved(world, { reconcile: async () => 'none' });
+  expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
+  expect(world.record()?.state).toBe('pending');
+});
