@@ -6,8 +6,10 @@ export interface Lease {
   readonly owner: string;
   /** Until when the driver holds the record; it renews this. */
   readonly until: number;
-  /** How long after that an attempt of this driver, or of an earlier one that died, may be on its way. */
+  /** How long after that an attempt of this driver may be on its way. */
   readonly ms?: number | undefined;
+  /** Until when an attempt of an earlier driver, which died or sleeps, may be on its way. */
+  readonly earlier?: number | undefined;
   /**
    * The driver holds a lock, which its death releases. Then the lease keeps nobody out, and tells only until when an attempt may be on its way
    * if the driver has died.

@@ -1,5 +1,6 @@
 /** How long records and keys live. All times are wall clock, ms. */
 import type { Claimant } from './claimant.js';
+import type { Lease } from './lease.js';
 import { isUnnamed } from './name.js';
 import { type OnceRecord, readRecord, seal } from './record.js';
 
@@ -26,14 +27,14 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
   lease != null && !lease.locked && lease.until > now && lease.until < now + LEASE_MS_MAX;
 
 /**
- * The lease of a call that begins to drive. It counts the attempts that the lease `before`, which it replaces, stands for, be it that of an
- * earlier driver or of a move: if both drivers die, the last attempt to end may be the earlier one's. A call without a lease leaves that of a move.
+ * The lease of a call that begins to drive. It replaces `before`, that of an earlier driver or of a move, and tells until when attempts may be on
+ * their way that `before` stands for: if both drivers die, the last attempt to end may be the earlier one's. A call without a lease leaves that of
+ * a move.
  */
-export function leaseOf({ owner = '', leaseMs, longestMs = 0, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
+export function leaseOf({ owner = '', leaseMs, longestMs, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
   if (!leaseMs) return before?.owner === MOVED ? before : undefined;
-  const until = now + leaseMs;
-  const earlierMs = before && before.until < now + LEASE_MS_MAX ? before.until + (before.ms ?? 0) - until : 0;
-  return { owner, until, ms: Math.max(longestMs, earlierMs), locked };
+  const earlier = before && before.until < now + LEASE_MS_MAX ? Math.max(before.until + (before.ms ?? 0), before.earlier ?? 0) : undefined;
+  return { owner, until: now + leaseMs, ms: longestMs, earlier, locked };
 }
 
 /** How long an attempt takes at most, by this client's limits. */
@@ -42,31 +43,37 @@ interface AttemptLimits {
   readonly totalMs: number;
 }
 
-/** How long an attempt takes at most. The driver's own limits, which its lease tells, may be longer than those of the client that asks. */
-const attemptMsOf = ({ lease }: OnceRecord, { attemptMs, totalMs }: AttemptLimits): number =>
-  Math.min(LEASE_MS_MAX - 1, Math.max(Math.min(attemptMs, totalMs), lease?.ms ?? 0));
-
 /**
- * The lease that a moved record gets. It lasts until the last attempt of the record's driver has ended, which sends nothing more. If the
- * driver lives (`driven`, or its lease holds), that attempt began before now. If it died or sleeps, the attempt began before its lease
- * ran out.
+ * Until when an attempt may be on its way that the lease stands for, if the last one of its driver began before `begun`. The driver's own limits,
+ * which its lease tells, may be longer than those of the client that asks.
  */
-export function leaseOfMove(record: OnceRecord, driven: boolean, limits: AttemptLimits, now: number): OnceRecord['lease'] {
-  const leaseEnd = record.lease?.until ?? now;
-  const lives = driven || leaseHolds(record.lease, now);
-  if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
-  return { owner: MOVED, until: (lives ? now : leaseEnd) + attemptMsOf(record, limits) };
+function arrivesUntil({ ms = 0, earlier = 0 }: Partial<Lease>, { attemptMs, totalMs }: AttemptLimits, begun: number): number {
+  const last = begun + Math.min(LEASE_MS_MAX - 1, Math.max(Math.min(attemptMs, totalMs), ms));
+  return Math.max(last, earlier < last + LEASE_MS_MAX ? earlier : 0);
 }
 
 /**
- * Whether an attempt of the driver that took this lease may still be on its way, although the lease may have run out: the driver died, or
- * sleeps. The lease of a move counts every attempt already.
+ * The lease that a moved record gets. It lasts until the last attempt of the record's drivers has ended, which send nothing more. If the present
+ * one lives (`driven`, or its lease holds), its last attempt began before now; if not, before its lease ran out. The lease of an earlier move counts
+ * every attempt before that move.
  */
-export const mayArrive = (record: OnceRecord, limits: AttemptLimits, now: number): boolean =>
-  record.ambiguous &&
-  record.lease != null &&
-  record.lease.until + (record.lease.owner === MOVED ? 0 : attemptMsOf(record, limits)) > now &&
-  record.lease.until < now + LEASE_MS_MAX;
+export function leaseOfMove(record: OnceRecord, driven: boolean, limits: AttemptLimits, now: number): OnceRecord['lease'] {
+  const { lease, state } = record;
+  const leaseEnd = lease?.until ?? now;
+  const lives = driven || leaseHolds(lease, now);
+  if (state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
+  const wasMoved = lease?.owner === MOVED;
+  if (wasMoved && !driven) return lease;
+  const until = arrivesUntil(wasMoved ? { earlier: leaseEnd } : (lease ?? {}), limits, lives ? now : leaseEnd);
+  return { owner: MOVED, until: Math.min(until, now + LEASE_MS_MAX - 1) };
+}
+
+/**
+ * Whether an attempt of the record's driver, or of an earlier one, may still be on its way, although the lease may have run out. The lease of a move
+ * counts every attempt already.
+ */
+export const mayArrive = ({ ambiguous, lease }: OnceRecord, limits: AttemptLimits, now: number): boolean =>
+  ambiguous && lease != null && lease.until < now + LEASE_MS_MAX && (lease.owner === MOVED ? lease.until : arrivesUntil(lease, limits, lease.until)) > now;
 
 /**
  * When a call that waits has seen this record, ms since 1970. If it is missing a minute later, somebody removed it, and the call begins no new

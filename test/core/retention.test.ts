@@ -33,3 +33,13 @@ test.each<[string, number, boolean]>([
 ])('an attempt of a driver whose lease %s may arrive: %s', (_, until, may) => {
   expect(mayArrive(aRecord({ lease: { owner: 'me', until } }), { attemptMs: 30_000, totalMs: 120_000 }, NOW)).toBe(may);
 });
+
+const LIMITS = { attemptMs: 30_000, totalMs: 120_000 };
+
+test.each<[string, number, boolean]>([
+  ['until later than that of its driver', NOW + 1000, true],
+  ['no longer', NOW, false],
+  ['until days later, by a clock that was wrong', NOW + 3 * DAY, false],
+])('an attempt of an earlier driver may arrive %s', (_, earlier, may) => {
+  expect(mayArrive(aRecord({ lease: { owner: 'me', until: NOW - 60_000, earlier } }), LIMITS, NOW)).toBe(may);
+});

@@ -69,7 +69,9 @@ const plain = fc.record({
   request: maybe(request),
   earlier: maybe(fc.array(fc.record({ fingerprint, request }), { maxLength: 3 })),
   link: maybe(fc.constant('https://shop.example/jobs/1')),
-  lease: maybe(fc.record({ owner: fc.constantFrom('me', 'other'), until: time, ms: maybe(fc.nat(600_000)), locked: maybe(fc.constant(true)) })),
+  lease: maybe(
+    fc.record({ owner: fc.constantFrom('me', 'other'), until: time, ms: maybe(fc.nat(600_000)), earlier: maybe(time), locked: maybe(fc.constant(true)) }),
+  ),
 });
 
 const withState = (state: OnceRecord['state'], more: fc.Arbitrary<LooseRecord>): fc.Arbitrary<OnceRecord> =>

@@ -1,0 +1,139 @@
+/**
+ * Goal: where several drivers of one operation died, or one died and the next one was moved, the last attempt of the first one still counts:
+ * nobody says "none" until it has ended. Method: processes on one store that knows which of them are gone, and a first attempt that takes long.
+ */
+import { describe, expect } from 'vitest';
+import { move, type Once, settle } from '../../src/entries/index.js';
+import { answers, delayed, hangs, lost } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { LEAN } from '../support/texts.js';
+import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+const PROCESS = { server: true, locks: false } as const;
+const BUSY = { code: 'ERR_ONCE_BUSY' };
+const none = (once: Once) => watched(settle(once, NAME, 'none'));
+
+/** A process whose store can tell that other processes are gone. `dead`: it is one of those. */
+function process(world: World, namespace: string, dead: Set<string>, name: string): { readonly tab: Tab; readonly once: Once } {
+  const tab = world.tab({ ...PROCESS, name });
+  const store = { ...tab.store, holder: async () => name, isGone: async (other: string) => dead.has(other) };
+  return { tab, once: tab.once({ namespace, store }) };
+}
+
+const test = inWorld.extend('dead', () => new Set<string>());
+
+/** The first process sends an attempt that may take 100 s and arrives after 95, and dies at once. */
+async function firstDies(world: World, dead: Set<string>): Promise<void> {
+  const first = process(world, 'shop', dead, 'first');
+  world.server.plays(delayed(95 * SECOND, answers(201)));
+  void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
+  await rest();
+  first.tab.kill();
+  dead.add('first');
+  await world.clock.advance(SECOND);
+}
+
+/** The second one goes on with it. */
+async function secondGoesOn(world: World, dead: Set<string>): Promise<Tab> {
+  const second = process(world, 'shop', dead, 'second');
+  world.server.plays(hangs());
+  void pay(second.once, ONE);
+  await rest();
+  expect(world.server.arrivals).toHaveLength(2);
+  return second.tab;
+}
+
+describe('a process that is gone', () => {
+  // No store of a page can tell who is gone, so its build does not ask.
+  if (LEAN) return;
+  test('had gone on with the operation of one that is gone, too: the attempt of the first one counts', async ({ world, dead }) => {
+    await firstDies(world, dead);
+    (await secondGoesOn(world, dead)).kill();
+    dead.add('second');
+    const { once } = process(world, 'shop', dead, 'third');
+    await world.clock.advance(SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(90 * SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(10 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+    await world.run(none(once));
+  });
+
+  test('had sent it before another one goes on, and that one is moved: the attempt of the first one counts', async ({ world, dead }) => {
+    await firstDies(world, dead);
+    await secondGoesOn(world, dead);
+    const { once } = process(world, 'ann', dead, 'third');
+    await world.run(move(once, 'shop'));
+    await world.clock.advance(91 * SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(10 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+    await world.run(none(once));
+  });
+
+  test('does not keep "none" away for hours where the clock was set back since', async ({ world, dead }) => {
+    await firstDies(world, dead);
+    world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 5 * 3600 * SECOND } }));
+    const { once } = process(world, 'shop', dead, 'second');
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(120 * SECOND);
+    await world.run(none(once));
+  });
+});
+
+/** Nobody shares the page's store, so its records have no leases. */
+const ALONE: TabOptions = { claims: { shared: 'context', survives: 'context' } };
+
+test('an attempt of a guest that takes long counts after two log-ins, with a press of the first user under way', async ({ world }) => {
+  const guest = world.open({ namespace: 'guest' });
+  world.server.plays(delayed(95 * SECOND, answers(201)), delayed(25 * SECOND, lost()));
+  void pay(guest.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
+  await rest();
+  const ann = world.open({ namespace: 'ann' });
+  await world.run(move(ann.once, 'guest'));
+  void pay(ann.once, ONE);
+  await rest();
+  expect(world.server.arrivals).toHaveLength(2);
+  const { once } = world.open({ namespace: 'bob' });
+  await world.run(move(once, 'ann'));
+  await world.clock.advance(90 * SECOND);
+  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.clock.advance(11 * SECOND);
+  expect(world.server.charged.size).toBe(1);
+  await world.run(none(once));
+});
+
+test('in a page whose store is its own the attempt of the user before counts, also if that of the guest cannot arrive any more', async ({ world }) => {
+  const user = { id: 'guest' };
+  const { once } = world.open({ namespace: () => user.id, ...ONE }, ALONE);
+  world.server.plays(hangs(), delayed(28 * SECOND, answers(201)));
+  void pay(once);
+  await rest();
+  user.id = 'ann';
+  await world.run(move(once, 'guest'));
+  await world.clock.advance(20 * SECOND);
+  void pay(once);
+  await rest();
+  user.id = 'bob';
+  await world.run(move(once, 'ann'));
+  await world.clock.advance(20 * SECOND);
+  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.clock.advance(11 * SECOND);
+  expect(world.server.charged.size).toBe(1);
+  await world.run(none(once));
+});
+
+test('an operation that is moved twice is not kept from "none" for longer than after the first move', async ({ world }) => {
+  const guest = world.open({ namespace: 'guest' });
+  world.server.plays(hangs());
+  void pay(guest.once, ONE);
+  await rest();
+  await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
+  await world.clock.advance(20 * SECOND);
+  const { once } = world.open({ namespace: 'bob' });
+  await world.run(move(once, 'ann'));
+  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.clock.advance(26 * SECOND);
+  await world.run(none(once));
+});
