@@ -162,8 +162,8 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
 }
 
 /**
- * The record of an operation that an earlier call of this realm left open, in case the store has lost it since: a new key would be a second effect.
- * The record no longer counts when the operation may have been done elsewhere, and swept there.
+ * The record of an operation that an earlier call of this realm left open, or could not store as done, in case the store has lost it: a new key would
+ * be a second effect. The record no longer counts when the operation may have been done elsewhere, and swept there.
  */
 export function leftOpen(
   { client, operationKey, resumeOnly, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'> & { readonly resumeOnly?: boolean },
@@ -193,7 +193,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
-    return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
+    // What only this page knows is stored again, so that other tabs know it, too.
+    return { value: begun, next: begun.do === 'drive' || !stored ? begun.record : (begun as Partial<Remembered>).back };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');

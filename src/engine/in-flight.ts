@@ -34,7 +34,10 @@ export type Finished = Ended | Anew;
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
-  /** What a log-out would keep of the operations that a call of this realm left open under random keys, in case the store loses their records. */
+  /**
+   * What a log-out would keep of the operations that a call of this realm left open under random keys, in case the store loses their records; and of
+   * those that it knows to be done, but could not store as done.
+   */
   readonly leftOpen: Map<OperationKey, OnceRecord>;
   /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;

@@ -213,6 +213,8 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
+  // The store has the record now.
+  client.registry.leftOpen.delete(job.operationKey);
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
@@ -235,10 +237,8 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   const settled = outcome.type !== 'unknown';
   flight.ended = true;
   if (driven) flight.seen.at = outcome.effect === 'none' ? Infinity : -Infinity;
-  if (settled) {
-    client.registry.leftOpen.delete(operationKey);
-    publish(client, operationKey, { phase: 'settled', outcome });
-  } else {
+  if (settled) publish(client, operationKey, { phase: 'settled', outcome });
+  else {
     // This is what the driver knows. The app may have changed or removed the record meanwhile.
     if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
     readAnew(client, operationKey);

@@ -17,6 +17,7 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   const outcome = (ending: Ending): Outcome => rememberedOutcome(job, record, ending, true);
   if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
+  job.client.registry.leftOpen.delete(job.operationKey);
   const settled = record.state === 'settled';
   const result = settled && isOwn(job, record) ? answerIn(job, record) : undefined;
   const ending = settled ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));

@@ -8,7 +8,7 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
 import { commit } from './record-access.js';
-import { keepRecent, keyedOperationOf } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
 
@@ -32,31 +32,35 @@ export async function settleRecord(
   // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
   let next = answer;
-  const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
-    const ended = (now: number, latest: number): OnceRecord => {
-      // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
-      // it asks, it may only have been locked: write it again as it is.
-      next = undefined;
-      const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
-      const state = done ? 'settled' : 'retired';
-      return seal({
-        ...bare(record),
-        ...rest,
-        state,
-        ending,
-        sticky,
-        keyInUse,
-        refusedOnly: undefined,
-        settledAt: now,
-        touchedAt: now + job.aheadMs,
-        forgetAt,
-        answer: kept,
-        previous: done ? undefined : doneBefore(record),
-      });
-    };
-    return commit(job, record, ended, durability);
+  const ended = (now: number, latest: number, kept?: StoredAnswer): OnceRecord => {
+    // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
+    // it asks, it may only have been locked: write it again as it is.
+    next = undefined;
+    const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
+    const state = done ? 'settled' : 'retired';
+    return seal({
+      ...bare(record),
+      ...rest,
+      state,
+      ending,
+      sticky,
+      keyInUse,
+      refusedOnly: undefined,
+      settledAt: now,
+      touchedAt: now + job.aheadMs,
+      forgetAt,
+      answer: kept,
+      previous: done ? undefined : doneBefore(record),
+    });
   };
-  return (await put(answer)) || (!!answer && (await put(next)));
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, (now, latest) => ended(now, latest, kept), durability);
+  const stored = (await put(answer)) || (!!answer && (await put(next)));
+  // It is done, even if the store has lost the record and no longer takes that.
+  if (!stored && done) {
+    const now = job.client.platform.clock.now();
+    keepLeftOpen(job, ended(now, now));
+  }
+  return stored;
 }
 
 /** What was done before an operation of which nothing took effect. */

@@ -45,7 +45,8 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
       return {
         value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined,
       };
-    if (record?.state === 'settled') return { value: undefined };
+    // The store may have lost it, so that only this page knows.
+    if (record?.state === 'settled') return { next: record, value: undefined };
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.

@@ -43,44 +43,44 @@ async function secondGoesOn(world: World, dead: Set<string>): Promise<Tab> {
   return second.tab;
 }
 
-describe('a process that is gone', () => {
-  // No store of a page can tell who is gone, so its build does not ask.
-  if (LEAN) return;
-  test('had gone on with the operation of one that is gone, too: the attempt of the first one counts', async ({ world, dead }) => {
-    await firstDies(world, dead);
-    (await secondGoesOn(world, dead)).kill();
-    dead.add('second');
-    const { once } = process(world, 'shop', dead, 'third');
-    await world.clock.advance(SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(90 * SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(10 * SECOND);
-    expect(world.server.charged.size).toBe(1);
-    await world.run(none(once));
-  });
+// No store of a page can tell who is gone, so its build does not ask.
+if (!LEAN)
+  describe('a process that is gone', () => {
+    test('had gone on with the operation of one that is gone, too: the attempt of the first one counts', async ({ world, dead }) => {
+      await firstDies(world, dead);
+      (await secondGoesOn(world, dead)).kill();
+      dead.add('second');
+      const { once } = process(world, 'shop', dead, 'third');
+      await world.clock.advance(SECOND);
+      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.clock.advance(90 * SECOND);
+      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.clock.advance(10 * SECOND);
+      expect(world.server.charged.size).toBe(1);
+      await world.run(none(once));
+    });
 
-  test('had sent it before another one goes on, and that one is moved: the attempt of the first one counts', async ({ world, dead }) => {
-    await firstDies(world, dead);
-    await secondGoesOn(world, dead);
-    const { once } = process(world, 'ann', dead, 'third');
-    await world.run(move(once, 'shop'));
-    await world.clock.advance(91 * SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(10 * SECOND);
-    expect(world.server.charged.size).toBe(1);
-    await world.run(none(once));
-  });
+    test('had sent it before another one goes on, and that one is moved: the attempt of the first one counts', async ({ world, dead }) => {
+      await firstDies(world, dead);
+      await secondGoesOn(world, dead);
+      const { once } = process(world, 'ann', dead, 'third');
+      await world.run(move(once, 'shop'));
+      await world.clock.advance(91 * SECOND);
+      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.clock.advance(10 * SECOND);
+      expect(world.server.charged.size).toBe(1);
+      await world.run(none(once));
+    });
 
-  test('does not keep "none" away for hours where the clock was set back since', async ({ world, dead }) => {
-    await firstDies(world, dead);
-    world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 5 * 3600 * SECOND } }));
-    const { once } = process(world, 'shop', dead, 'second');
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(120 * SECOND);
-    await world.run(none(once));
+    test('does not keep "none" away for hours where the clock was set back since', async ({ world, dead }) => {
+      await firstDies(world, dead);
+      world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 5 * 3600 * SECOND } }));
+      const { once } = process(world, 'shop', dead, 'second');
+      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.clock.advance(120 * SECOND);
+      await world.run(none(once));
+    });
   });
-});
 
 /** Nobody shares the page's store, so its records have no leases. */
 const ALONE: TabOptions = { claims: { shared: 'context', survives: 'context' } };

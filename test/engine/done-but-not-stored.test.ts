@@ -1,0 +1,128 @@
+/**
+ * Goal: what a page knows to be done it does not do again, even if the store has lost the record during the call, so that the end could not be
+ * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
+ */
+import { describe, expect } from 'vitest';
+import { clear, forget, move, type Once, run, settle } from '../../src/entries/index.js';
+import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import type { Tab, TabOptions } from '../support/tab.js';
+import { DAY, test as inWorld, NAME, ONE, pay, SECOND, type World } from '../support/world.js';
+
+const SHOP = { namespace: 'shop' } as const;
+const EDITED = { body: { cart: 'c1', amount: 12 } };
+const empty = (world: World): void => {
+  for (const { id } of [...world.writes]) world.medium.set(id, null);
+};
+
+/** A page that was told of its payment, whose store was emptied meanwhile. */
+async function paid(world: World, options: Parameters<World['open']>[0] = {}, of: TabOptions = {}, meanwhile = () => empty(world)) {
+  const { tab, once } = world.open({ ...ONE, ...SHOP, ...options }, of);
+  const { outcome } = await world.end(tab, pay(once), charged(during(meanwhile, delayed(SECOND, answers(201)))));
+  expect(outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+  return { tab, once, key: outcome?.key };
+}
+
+const test = inWorld.extend('page', ({ world }) => paid(world));
+
+/** Presses again, and gets to hear that it is done; nothing is sent. */
+async function isDone(world: World, { tab, once, key }: { tab: Tab; once: Once; key: string | undefined }, of?: Parameters<typeof pay>[1]): Promise<void> {
+  const sent = world.server.keys.length;
+  expect(await world.end(tab, pay(once, of))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
+  expect(world.server.keys).toHaveLength(sent);
+}
+
+/** Presses again, which is another operation. */
+async function beginsAnew(world: World, { tab, once, key }: { tab: Tab; once: Once; key: string | undefined }, of?: Parameters<typeof pay>[1]): Promise<void> {
+  const { outcome } = await world.end(tab, pay(once, of), charged(answers(201)));
+  expect(outcome).toMatchObject({ type: 'fresh' });
+  expect(outcome?.key).not.toBe(key);
+}
+
+describe('the next press', () => {
+  test('sends nothing, nor does the one after it', async ({ world, page }) => {
+    await isDone(world, page);
+    await isDone(world, page);
+  });
+
+  test('of an edited form sends nothing either', ({ world, page }) => isDone(world, page, EDITED));
+
+  test('of another client of this page sends nothing either', ({ world, page }) => isDone(world, { ...page, once: page.tab.once(SHOP) }));
+
+  test('sends nothing if the store failed at the end, and has lost the record since', async ({ world }) => {
+    const faults = () => world.tabs[0]?.faults;
+    const page = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+    faults()?.clear();
+    empty(world);
+    await isDone(world, page);
+  });
+
+  test('learns it from the server if the store still has the record', async ({ world }) => {
+    const faults = () => world.tabs[0]?.faults;
+    const { tab, once, key } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+    faults()?.clear();
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
+  test('of a function of `run` does not call it', async ({ world }) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP });
+    let calls = 0;
+    const effect = (): void => {
+      calls++;
+      empty(world);
+    };
+    await world.run(run(once, NAME, effect));
+    expect(await world.end(tab, run(once, NAME, effect) as never)).toMatchObject({ outcome: { effect: 'done' } });
+    expect(calls).toBe(1);
+  });
+});
+
+describe('a press that means another effect', () => {
+  test("with repeat: 'always' sends it under a new key", ({ world, page }) => beginsAnew(world, page, { repeat: 'always' }));
+
+  test("with repeat: 'if-changed' does so if it is changed", async ({ world, page }) => {
+    await isDone(world, page, { repeat: 'if-changed' });
+    await beginsAnew(world, page, { repeat: 'if-changed', ...EDITED });
+    empty(world);
+    // The state before the change is not the present one.
+    await beginsAnew(world, page, { repeat: 'if-changed' });
+  });
+
+  test.for<[string, (world: World, once: Once) => Promise<unknown>]>([
+    ['it was forgotten', (world, once) => world.run(forget(once, NAME))],
+    ['a log-out', (world, once) => world.run(clear(once))],
+    ['a record of what is done would be over', (world) => world.clock.advance(31 * DAY)],
+  ])('begins after %s', async ([, ends], { world, page }) => {
+    await ends(world, page.once);
+    empty(world);
+    await beginsAnew(world, page);
+  });
+
+  test('by another user begins', ({ world, page }) => beginsAnew(world, { ...page, once: page.tab.once({ namespace: 'bob' }) }));
+
+  test('by a process begins: another one may have forgotten it, and a sweep removed it', async ({ world }) => {
+    await beginsAnew(world, await paid(world, {}, { server: true, locks: false }));
+  });
+});
+
+describe('settle', () => {
+  test('takes no none', ({ world, page }) => expect(world.run(settle(page.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' }));
+
+  test('stores a done: no page sends it again', async ({ world, page }) => {
+    await world.run(settle(page.once, NAME, 'done'));
+    await isDone(world, page);
+    await isDone(world, { ...world.open(SHOP), key: page.key });
+  });
+});
+
+test('an answer that comes after the user has logged in on another page: a guest who comes back does not pay again', async ({ world }) => {
+  const { once } = world.open({ namespace: 'ann' });
+  const page = await paid(world, { namespace: 'guest' }, {}, () => void move(once, 'guest'));
+  await isDone(world, page);
+});
+
+test('the end of a later call that is left open counts', async ({ world, page }) => {
+  const { tab, once } = page;
+  const { outcome } = await world.end(tab, pay(once, { repeat: 'always' }), lost());
+  empty(world);
+  expect((await world.end(tab, pay(once, { repeat: 'always' }), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+});
