@@ -55,11 +55,11 @@ export async function settleRecord(
   };
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, (now, latest) => ended(now, latest, kept), durability);
   const stored = (await put(answer)) || (!!answer && (await put(next)));
+  const { platform, registry } = job.client;
+  const now = platform.clock.now();
+  if (stored) registry.leftOpen.delete(job.operationKey);
   // It is done, even if the store has lost the record and no longer takes that.
-  if (!stored && done) {
-    const now = job.client.platform.clock.now();
-    keepLeftOpen(job, ended(now, now));
-  }
+  else if (done) keepLeftOpen(job, ended(now, now));
   return stored;
 }
 

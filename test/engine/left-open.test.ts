@@ -7,7 +7,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, move, type Once, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, NAME, ONE, pay, test, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, ONE, pay, rest, test, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const empty = (world: World): void => {
@@ -132,6 +132,39 @@ test('nor once the page has heard that another tab ended it: what is forgotten a
   await world.run(forget(other.once, NAME));
   empty(world);
   const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome?.key).not.toBe(key);
+});
+
+test.for([
+  ['none', 'retired'],
+  ['done', 'settled'],
+] as const)('nor once `reconcile` has said "%s" of a key that was too old to be sent', async ([said, state], { world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  await world.clock.advance(25 * HOUR);
+  await world.end(tab, resumeOne(tab.once({ ...SHOP, reconcile: async () => said }), NAME));
+  expect(world.record()).toMatchObject({ state, key });
+  empty(world);
+  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome).toMatchObject({ type: 'fresh' });
+  expect(outcome?.key).not.toBe(key);
+});
+
+test('nor once a call of the page has heard that another tab ended it meanwhile with another payload', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  world.server.plays(
+    during(() => tab.freeze(), lost()),
+    replays(),
+  );
+  const edited = pay(once, { body: { cart: 'c1', amount: 12 }, limits: { attempts: 2 } });
+  await rest();
+  const other = world.open({ ...ONE, ...SHOP });
+  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'done', key });
+  tab.thaw();
+  expect((await world.end(tab, edited)).outcome).toMatchObject({ effect: 'done', key });
+  await world.run(forget(other.once, NAME));
+  empty(world);
+  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
+  expect(outcome).toMatchObject({ type: 'fresh' });
   expect(outcome?.key).not.toBe(key);
 });
 
