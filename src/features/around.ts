@@ -1,5 +1,6 @@
 /** A hook around each attempt: for telemetry, measurements, and signatures. */
 import { type OperationName, typeOf } from '../core/name.js';
+import { NO_ANSWER, NOT_SENT } from '../core/verdict.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
 import { named } from '../engine/observe.js';
@@ -93,8 +94,8 @@ class Passage {
   /** How the attempt ended, judged by what the transport did: if it was never called, nothing was sent, whatever the hooks did. */
   over(left: TransportResult): TransportResult {
     this.#over = true;
-    if (left.end !== 'no-answer') return left;
-    return this.#sent ? { ...left, status: left.status ?? this.#given?.status } : { end: 'not-sent', cause: left.cause };
+    if (left.answered || left.reading !== NO_ANSWER) return left;
+    return this.#sent ? { ...left, reached: left.reached || !!this.#given?.status } : { reading: NOT_SENT, cause: left.cause };
   }
 
   #through([hook, ...inner]: readonly Around[], request: ReplayableRequest, init: RequestInit): Promise<Response> {

@@ -179,7 +179,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
   const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - begun));
   const sent = await callTransport(client, merged(asking, hookHeaders), { ...attempt, ms });
-  if (sent.end !== 'answer') return { state: 'running' };
+  if (!sent.answered) return { state: 'running' };
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);
   // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them. The body of

@@ -56,14 +56,11 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
 
 /** The answer as the rules see it. */
 export function answerOf({ response, text, body, json = /^\s*[[{"]/.test(text) ? jsonOf(text) : undefined }: Answered): Answer {
-  // Copy the headers once, because the rules read a dozen of them, and platforms validate the name at every `get`.
-  const headers = new Map<string, string>();
-  response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   return {
     status: response.status,
     type: response.type ?? 'default',
     redirected: !!response.redirected,
-    header: (name) => headers.get(name.toLowerCase()) ?? null,
+    header: (name) => response.headers.get(name),
     text,
     unread: body === undefined,
     json,

@@ -71,9 +71,11 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     const ms = attempt.ms - Math.max(0, clock.now() - startedAt);
     failed = NO_ANSWER;
     const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
-    if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
-    if (sent.end === 'no-answer' && !sent.status) emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
-    if (sent.end === 'no-answer') return { reading: NO_ANSWER, cause: sent.cause, reached: !!sent.status };
+    if (!sent.answered) {
+      if (sent.reading === NO_ANSWER && !sent.reached)
+        emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
+      return sent;
+    }
     const answer = answerOf(sent.answered);
     // If the device slept, another context may have gone on with the record, and the 202 may report that context's work. Then the 202 counts as no
     // answer, and this driver stops before its next attempt. With `accepted: 'settle'`, any 202 means done.
@@ -98,7 +100,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
 
 /** Sends once, and never waits longer than `ms`, even if the transport ignores an abort. Rejects only if the platform throws while it judges an error. */
 export function callTransport(client: Client, prepared: ReplayableRequest, attempt: Sending): Promise<TransportResult> {
-  if (!attempt.leaves()) return Promise.resolve({ end: 'not-sent' });
+  if (!attempt.leaves()) return Promise.resolve({ reading: NOT_SENT });
   const { stop, settings } = attempt.job;
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
@@ -106,6 +108,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
   const uncached = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
   const init = { ...prepared.rest, ...uncached, method, headers: spreadable(headers), body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
+  const unanswered = () => ({ reading: NO_ANSWER, reached: !!response?.status });
   const { clock } = client.platform;
   const end = clock.now() + attempt.ms;
   let off = (): void => {};
@@ -116,10 +119,10 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
       const answered = await readBody(response, settings.limits.bodyBytes, clock, patienceMs);
       // The rest of the body arrives after this attempt has ended. As with fetch, the signals of the callers who read it can abort it.
       if (answered.body === undefined) abortWith(controller, stop);
-      return { end: 'answer', answered, mayResend: client.transport.mayResend(init, attempt.carrier) };
+      return { answered, mayResend: client.transport.mayResend(init, attempt.carrier) };
     } catch (cause) {
       const neverSent = !controller.signal.aborted && !response && client.transport.neverSent(cause, init);
-      return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
+      return neverSent ? { reading: NOT_SENT, cause } : { ...unanswered(), cause };
     } finally {
       off();
     }
@@ -127,7 +130,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
   return new Promise((resolve, reject) => {
     const late = (): void => {
       controller.abort();
-      resolve({ end: 'no-answer', status: response?.status });
+      resolve(unanswered());
     };
     off = after(clock, attempt.ms, [stop], () => {
       // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.

@@ -1,4 +1,5 @@
 /** How an attempt may end. Types only. */
+import type { Reading } from '../core/dialect.js';
 import type { ReplayableRequest } from './request.js';
 
 /** An answer, and its body if that was read, so that copies of the answer can be made. */
@@ -10,14 +11,17 @@ export interface Answered {
   readonly json?: unknown;
 }
 
-/**
- * How an attempt ended. `mayResend`: the platform may have sent several copies, and this is the answer to one of them. `status`: set if
- * the status line arrived, but the body was cut.
- */
-export type TransportResult =
-  | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
-  | { readonly end: 'no-answer'; readonly cause?: unknown; readonly status: number | undefined }
-  | { readonly end: 'not-sent'; readonly cause?: unknown };
+/** How an attempt ended. `mayResend`: the platform may have sent several copies, and this is the answer to one of them. */
+export type TransportResult = { readonly answered: Answered; readonly mayResend: boolean } | Unanswered;
+
+/** What is known of an attempt without an answer. */
+interface Unanswered {
+  readonly answered?: undefined;
+  readonly reading: Reading;
+  readonly cause?: unknown;
+  /** The status line arrived, but the body was cut. */
+  readonly reached?: boolean;
+}
 
 /** Sends once. Never rejects; never waits longer than `ms`. */
 export type SendOnce<Client, Attempt> = (client: Client, request: ReplayableRequest, attempt: Attempt) => Promise<TransportResult>;

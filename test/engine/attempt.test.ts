@@ -3,6 +3,7 @@
  * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
  */
 import { describe, expect, test } from 'vitest';
+import { NO_ANSWER, NOT_SENT } from '../../src/core/verdict.js';
 import type { AttemptRequest, Client } from '../../src/engine/client.js';
 import { answerOf, replayResponse } from '../../src/http/answer.js';
 import { callTransport } from '../../src/http/http-payload.js';
@@ -38,7 +39,7 @@ function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
 }
 
 const answered = (left: TransportResult): Answered => {
-  if (left.end !== 'answer') throw new Error(`it ended with ${left.end}`);
+  if (!left.answered) throw new Error(`it ended with ${left.reading.kind}`);
   return left.answered;
 };
 
@@ -83,7 +84,7 @@ describe('the request of an attempt', () => {
       return new Response();
     });
     leaving.leaves = false;
-    expect(await left()).toEqual({ end: 'not-sent', cause: undefined });
+    expect(await left()).toEqual({ reading: NOT_SENT });
     expect(calls).toBe(0);
   });
 });
@@ -101,7 +102,7 @@ describe('the end of an attempt', () => {
     await clock.advance(ATTEMPT_MS - 1);
     expect(signal?.aborted).toBe(false);
     await clock.advance(1);
-    expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: undefined });
+    expect(await ended).toEqual({ reading: NO_ANSWER, reached: false });
     expect(signal?.aborted).toBe(true);
     expect(clock.pending).toBe(0);
   });
@@ -110,7 +111,7 @@ describe('the end of an attempt', () => {
     const { clock, stop, left } = scene(never);
     const ended = left();
     stop.abort();
-    expect(await ended).toMatchObject({ end: 'no-answer' });
+    expect(await ended).toMatchObject({ reading: NO_ANSWER });
     expect(clock.pending).toBe(0);
   });
 
@@ -126,22 +127,22 @@ describe('the end of an attempt', () => {
     expect(signal?.aborted).toBe(false);
   });
 
-  test('by a broken connection counts as no answer, with its cause and the status that had arrived', async () => {
+  test('by a broken connection counts as no answer, with its cause and whether a status had arrived', async () => {
     const cause = new Error('reset');
-    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'no-answer', cause, status: undefined });
+    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ reading: NO_ANSWER, cause, reached: false });
     const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
-    expect(await scene(async () => new Response(broken, { status: 503 })).left()).toEqual({ end: 'no-answer', cause, status: 503 });
+    expect(await scene(async () => new Response(broken, { status: 503 })).left()).toEqual({ reading: NO_ANSWER, cause, reached: true });
     const stuck = scene(async () => new Response(new ReadableStream(), { status: 201, headers: { 'content-type': 'application/json' } }));
     const ended = stuck.left();
     await stuck.clock.advance(ATTEMPT_MS);
-    expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: 201 });
+    expect(await ended).toEqual({ reading: NO_ANSWER, reached: true });
   });
 
   test('is "not sent" only if the transport says so and no status has arrived', async () => {
     const cause = new NeverConnected('refused');
-    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'not-sent', cause });
+    expect(await scene(() => Promise.reject(cause)).left()).toEqual({ reading: NOT_SENT, cause });
     const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
-    expect(await scene(async () => new Response(broken, { status: 201 })).left()).toEqual({ end: 'no-answer', cause, status: 201 });
+    expect(await scene(async () => new Response(broken, { status: 201 })).left()).toEqual({ reading: NO_ANSWER, cause, reached: true });
   });
 
   test('is a rejection if the platform throws while it judges the error; no timer is left', async () => {
@@ -184,7 +185,7 @@ describe('the end of an attempt', () => {
     const ended = left();
     clock.jump(ms);
     await clock.advance(ATTEMPT_MS + THAW_MS);
-    expect(await ended).toMatchObject({ end: 'no-answer' });
+    expect(await ended).toMatchObject({ reading: NO_ANSWER });
   });
 
   test.each([THAW_MS, -THAW_MS])('is not put off by a clock that is set by %i ms', async (ms) => {
@@ -193,7 +194,7 @@ describe('the end of an attempt', () => {
     clock.jump(ms);
     await clock.advance(ATTEMPT_MS);
     expect(clock.pending).toBe(0);
-    expect(await ended).toMatchObject({ end: 'no-answer' });
+    expect(await ended).toMatchObject({ reading: NO_ANSWER });
   });
 });
 
