@@ -16,7 +16,7 @@ export const TWINS = [
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],
   [/\/arguments\.js$/, source('arguments-lean.ts')],
   [/\/definition-check\.js$/, source('dialects/definition-check-lean.ts')],
-  [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
+  [/\/memory-records\.js$/, source('stores/memory-records-lean.ts')],
   [/\/only-options\.js$/, source('stores/only-options-lean.ts')],
   [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],

@@ -1,7 +1,7 @@
 /** Records in memory: for tests, for servers that may forget, and for browsers that refuse to store anything. */
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import { createStore, type Next, pageOf } from './base.js';
-import { memoryIndex } from './memory-index.js';
+import { memoryRecords } from './memory-records.js';
 import { onlyOptions } from './only-options.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
@@ -73,9 +73,8 @@ function realmMedium(): MemoryMedium {
 
 /** Memory for {@link memoryStore}. Two stores on one medium see the same records. */
 export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
-  const records = new Map<string, unknown>();
+  const { get, set, of } = memoryRecords();
   const others = new Map<string, MemoryMedium>();
-  const index = memoryIndex(records);
   return {
     scope,
     beside(other) {
@@ -83,24 +82,8 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
       others.set(other, known);
       return known;
     },
-    get: (id) => records.get(id),
-    set(id, value) {
-      index.leave(records.get(id));
-      records.delete(id);
-      if (value === null) return;
-      const copy = frozenCopy(value);
-      records.set(id, copy);
-      index.enter(copy);
-    },
-    scan: (query) => pageOf(index.of(query), query),
+    get,
+    set,
+    scan: (query) => pageOf(of(query), query),
   };
-}
-
-/** A frozen copy, so that reading needs no copy. A frozen value is not copied: the engine's records are frozen, and nobody changes what is in them. */
-function frozenCopy(value: unknown): unknown {
-  if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
-  if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;
-  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
-  for (const key of Object.keys(copy)) if (typeof copy[key] === 'object') copy[key] = frozenCopy(copy[key]);
-  return Object.freeze(copy);
 }

@@ -103,7 +103,7 @@ const TWINS = [
   'src/option-spec-lean.ts',
   'src/arguments-lean.ts',
   'src/dialects/definition-check-lean.ts',
-  'src/stores/memory-index-lean.ts',
+  'src/stores/memory-records-lean.ts',
   'src/stores/only-options-lean.ts',
   'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',

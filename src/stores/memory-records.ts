@@ -1,12 +1,11 @@
-/** An index of the records in memory, so that a scan reads only those that it may want: a server may hold a million. */
+/** Records in memory, with an index, so that a scan reads only those that it may want: a server may hold a million. */
 import type { ScanQuery, Stored } from '../ports.js';
 import { isStored } from './base.js';
 
-export interface MemoryIndex {
-  /** Adds a record that was stored. */
-  enter(record: unknown): void;
-  /** Removes a record that is no longer stored. */
-  leave(record: unknown): void;
+export interface MemoryRecords {
+  get(id: string): unknown;
+  /** Stores a frozen copy of any value, or the value itself if it is frozen; `null` removes the record. */
+  set(id: string, value: unknown): void;
   /** All records that the query asks for, and perhaps others. */
   of(query: ScanQuery): readonly Stored[];
 }
@@ -14,8 +13,8 @@ export interface MemoryIndex {
 /** Records that may be forgotten within the same span of this length are in one group, ms. */
 const SPAN_MS = 600_000;
 
-/** An index of `records`; whoever changes those must call `enter` and `leave`. */
-export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex {
+export function memoryRecords(): MemoryRecords {
+  const records = new Map<string, unknown>();
   // One map by namespace for each state: a key that joins the two would be a new text at each write, and would have to be hashed.
   const byState = { pending: new Map<string, Group>(), settled: new Map<string, Group>(), retired: new Map<string, Group>() };
   const bySpan = new Map<number, Group>();
@@ -26,8 +25,15 @@ export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex
     move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
   };
   return {
-    enter: (record) => regroup(record, enter),
-    leave: (record) => regroup(record, leave),
+    get: (id) => records.get(id),
+    set(id, value) {
+      regroup(records.get(id), leave);
+      records.delete(id);
+      if (value === null) return;
+      const copy = frozenCopy(value);
+      records.set(id, copy);
+      regroup(copy, enter);
+    },
     of: (query) =>
       'before' in query
         ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : []))
@@ -48,4 +54,13 @@ function leave<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
   const group = groups.get(key);
   group?.delete(record);
   if (!group?.size) groups.delete(key);
+}
+
+/** A frozen copy, so that reading needs no copy. A frozen value is not copied: the engine's records are frozen, and nobody changes what is in them. */
+function frozenCopy(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
+  if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+  for (const key of Object.keys(copy)) if (typeof copy[key] === 'object') copy[key] = frozenCopy(copy[key]);
+  return Object.freeze(copy);
 }
