@@ -7,8 +7,7 @@ export type Next = Stored | null | undefined;
 
 /** How a store keeps its records. It may throw whatever the platform throws. */
 export interface Holder {
-  /** Falsy if the platform lacks the storage. Absent: it never does. */
-  here?(): unknown;
+  /** Throws a StoreFault with the reason `denied` if the platform lacks the storage or refuses it. Absent: it never does. */
   available?(): unknown;
   /** Commits what `next` returns for the present record: a new one, `null` to remove it, or `undefined` for no change. */
   update(id: string, next: (current: unknown) => Next, durability: Durability): unknown;
@@ -24,7 +23,6 @@ export function createStore(claims: Claims, holder: Holder, now: (() => number) 
   const guarded = async <T>(work: () => T): Promise<Awaited<T>> => {
     try {
       if (closed) throw new StoreFault('closed', `${scope} is closed`);
-      if (holder.here && !holder.here()) throw new StoreFault('denied', `${scope} does not exist here`);
       return await work();
     } catch (error) {
       throw faultOf(scope, error);

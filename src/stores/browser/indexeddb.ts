@@ -68,7 +68,6 @@ export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
   return createStore(
     { kind: 'indexeddb', scope, survives: 'process', shared: 'origin', atomic: true },
     {
-      here: () => globalThis.indexedDB,
       available: open,
       update(id, next, durability) {
         let written: Next;
@@ -124,6 +123,7 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
 
 /** Opens the database without a version, so that it never upgrades an existing one, and no existing one is too new for it. */
 async function connect(name: string, timeoutMs: number, lost: () => void, version?: number): Promise<IDBDatabase> {
+  if (!globalThis.indexedDB) throw new StoreFault('denied', 'IndexedDB does not exist here');
   const request = indexedDB.open(name, version);
   request.onupgradeneeded = () => {
     const records = request.result.createObjectStore(RECORDS);

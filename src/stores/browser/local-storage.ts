@@ -1,6 +1,7 @@
 /** Records as JSON in localStorage: a fallback for pages without IndexedDB. It holds about 5 MB, and workers do not have it. */
 import type { Store } from '../../ports.js';
 import { createStore, isStored, pageOf } from '../base.js';
+import { StoreFault } from '../fault.js';
 import { onlyOptions } from '../only-options.js';
 
 /** Options of `localStorageStore`. */
@@ -28,24 +29,23 @@ export function localStorageStore(options: LocalStorageStoreOptions = {}): Store
   const keyOf = (id: string) => `${prefix}/${id}`;
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   const turns = locks && turnsOf(locks, scope);
-  const read = (id: string) => parsed(localStorage.getItem(keyOf(id)));
+  const read = (id: string) => parsed(storage().getItem(keyOf(id)));
 
   return createStore(
     { kind: 'localstorage', scope, survives: 'context', shared: 'origin', atomic: !!locks },
     {
-      // The getter itself throws if the page may not store anything.
-      here: () => globalThis.localStorage,
+      available: storage,
       update(id, next) {
         const work = () => {
           const value = next(read(id));
-          if (value) localStorage.setItem(keyOf(id), JSON.stringify(value));
-          else if (value === null) localStorage.removeItem(keyOf(id));
+          if (value) storage().setItem(keyOf(id), JSON.stringify(value));
+          else if (value === null) storage().removeItem(keyOf(id));
         };
         return turns ? turns(work) : work();
       },
       read,
       scan(query) {
-        const found = Object.keys(localStorage).flatMap((key) => {
+        const found = Object.keys(storage()).flatMap((key) => {
           const record = read(key.slice(prefix.length + 1));
           // The page has other keys too, and another store's prefix may begin with this one.
           return isStored(record) && key === keyOf(record.id) ? record : [];
@@ -54,6 +54,12 @@ export function localStorageStore(options: LocalStorageStoreOptions = {}): Store
       },
     },
   );
+}
+
+/** The page's localStorage. Its getter itself throws if the page may not store anything. */
+function storage(): Storage {
+  if (!globalThis.localStorage) throw new StoreFault('denied', 'localStorage does not exist here');
+  return localStorage;
 }
 
 /**
@@ -76,7 +82,7 @@ function parsed(text: string | null): unknown {
  */
 function turnsOf(locks: LockManager, scope: string): (work: () => void) => Promise<void> {
   const turnIn = (text: string | null | undefined) => Number(text?.split(`${scope}#`)[1]) || 0;
-  const arrived = () => turnIn(localStorage.getItem(scope));
+  const arrived = () => turnIn(storage().getItem(scope));
   const wait = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
   let release = () => {};
   const announce = (turn: string) =>
