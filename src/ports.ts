@@ -138,11 +138,15 @@ export interface Locks {
   held?(): Promise<ReadonlySet<string>>;
 }
 
-/** Messages to other tabs of this origin. The only message is "look again". */
+/** A channel on which the tabs of an origin hear each other, but not themselves. */
+export type TabChannel = Pick<BroadcastChannel, 'onmessage' | 'postMessage' | 'close'>;
+
+/** Other tabs of this origin, and what happens to this one. */
 export interface Tabs {
-  tell(): void;
-  /** Calls back when another tab says "look again", and when this one is shown or gets the focus. The result unsubscribes. */
-  listen(look: () => void): () => void;
+  /** A channel to the other tabs; `undefined` if the browser has none or refuses it to this page. */
+  open(): TabChannel | undefined;
+  /** Calls back on events of the window and of the document, by their types; on `visibilitychange` only when the page is shown. The result unsubscribes. */
+  listening(heard: Readonly<Record<string, () => void>>): () => void;
 }
 
 export interface Transport {

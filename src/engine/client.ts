@@ -18,7 +18,7 @@ import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Anew, Ended, Finished, InFlightOperation, InFlightTables } from './in-flight.js';
-import type { Listener, Log, Named, ObservableState } from './observed.js';
+import type { Listener, Log, Named, ScreenTables } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 
@@ -52,11 +52,7 @@ export interface Client {
 }
 
 /** What all clients and all copies of the package in one realm share. */
-export interface Registry extends InFlightTables {
-  /** What screens see, by operation key. */
-  readonly lives: Map<OperationKey, ObservableState>;
-  /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
-  readonly screens: Set<(stored: boolean | OperationKey) => void>;
+export interface Registry extends InFlightTables, ScreenTables {
   /**
    * Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. Each is in a
    * box that is emptied when it leaves the table: until its next full collection, V8 keeps what a Map held whenever it grew or shrank.

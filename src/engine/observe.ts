@@ -8,6 +8,7 @@ import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
 import { keyedOperationOf, refreshScreens } from './registry.js';
 import type { Result } from './result.js';
+import { hearTabs, tellTabs } from './tabs.js';
 
 const LOADING: OperationState = { phase: 'loading' };
 /** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
@@ -55,20 +56,19 @@ export function publish(client: Client, operationKey: OperationKey, state: Opera
 }
 
 /** Tells screens, in other tabs too, to look again, because an operation began or ended or a record changed. */
-export function announceChange({ registry, platform }: Client): void {
-  refreshScreens(registry);
-  platform.tabs?.tell();
+export function announceChange(client: Client): void {
+  refreshScreens(client.registry);
+  tellTabs(client);
 }
 
 /** Calls back whenever a screen should look again. The result unsubscribes, and takes effect even while screens are being told. */
 export function watch(client: Client, screen: (stored: boolean | OperationKey) => void): () => void {
-  const { screens } = client.registry;
+  const { screens, hearing } = client.registry;
   const listener = (stored: boolean | OperationKey): void => (screens.has(listener) ? guarded(client, () => screen(stored)) : undefined);
   screens.add(listener);
-  const off = client.platform.tabs?.listen(() => listener(true));
+  hearTabs(client);
   return () => {
-    screens.delete(listener);
-    off?.();
+    if (screens.delete(listener) && !screens.size) hearing.off?.();
   };
 }
 

@@ -1,10 +1,11 @@
 /** What screens and logs see: the state of each operation, and events. Types only. */
 import type { Answer, Dialect } from '../core/dialect.js';
 import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
-import type { Label, Namespace } from '../core/ids.js';
+import type { Label, Namespace, OperationKey } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Json } from '../option-types.js';
+import type { TabChannel } from '../ports.js';
 import type { Result } from './result.js';
 
 /** An operation that has not settled, as it is stored. Times are wall clock, ms. */
@@ -74,4 +75,14 @@ export interface Log<Client> {
 export interface ObservableState {
   state: OperationState;
   readonly listeners: Set<() => void>;
+}
+
+/** What the screens of one realm have in common. */
+export interface ScreenTables {
+  /** What screens see, by operation key. */
+  readonly lives: Map<OperationKey, ObservableState>;
+  /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
+  readonly screens: Set<(stored: boolean | OperationKey) => void>;
+  /** Between this page and other tabs. `channel` is open, and `off` ends that, while there is a screen; `telling`: a message will leave in this tick. */
+  readonly hearing: { channel?: TabChannel | undefined; off?: (() => void) | undefined; telling?: boolean };
 }

@@ -58,6 +58,7 @@ const blank = (): Registry => ({
   latest: new Map(),
   noticed: new Map(),
   ignored: new Map(),
+  hearing: {},
   outcomes: new WeakMap(),
 });
 

@@ -219,10 +219,10 @@ describe('a change that was stored and never sent does not count', () => {
   test('other tabs hear that it was withdrawn', async () => {
     const scene = await saved();
     const { tab } = await unsent(scene);
-    const tell = vi.fn();
-    Object.assign(tab.platform, { tabs: { tell, listen: () => () => {} } });
+    const postMessage = vi.fn();
+    Object.assign(tab.platform, { tabs: { open: () => ({ postMessage, close: () => {} }), listening: () => () => {} } });
     await scene.world.end(tab, pay(tab.once(options), { body: A }));
-    expect(tell).toHaveBeenCalledOnce();
+    expect(postMessage).toHaveBeenCalledOnce();
   });
 
   test('if the store fails to withdraw it, nothing is sent, and the change stays', async () => {

@@ -5,7 +5,7 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import type { ScanQuery, Tabs } from '../../src/ports.js';
+import type { ScanQuery, TabChannel, Tabs } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { wrong } from '../../src/texts/full.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -230,19 +230,22 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   /** Tabs of one world, each of which hears all the others. */
   function scene(options: OnceOptions = {}) {
     const world = newWorld();
-    const looks = new Map<object, Set<() => void>>();
+    const channels = new Set<TabChannel>();
     const open = () => {
       const tab = world.tab();
-      const own = new Set<() => void>();
-      looks.set(tab, own);
       const tabs: Tabs = {
-        tell: () => {
-          for (const [of, all] of looks) if (of !== tab) for (const look of all) look();
+        open: () => {
+          const own: TabChannel = {
+            onmessage: null,
+            postMessage: () => {
+              for (const { onmessage } of channels) if (onmessage !== own.onmessage) (onmessage as (() => void) | null)?.();
+            },
+            close: () => channels.delete(own),
+          };
+          channels.add(own);
+          return own;
         },
-        listen: (look) => {
-          own.add(look);
-          return () => own.delete(look);
-        },
+        listening: () => () => {},
       };
       Object.assign(tab.platform, { tabs });
       return { tab, once: tab.once(options) };

@@ -73,12 +73,17 @@ export class Device {
   /** The channel between the tabs of this device. */
   tabsOf(context: Context): Tabs {
     return {
-      tell: () => {
-        for (const other of this.contexts) if (other !== context) other.lookAgain();
-      },
-      listen: (look) => {
-        context.looks.add(look);
-        return () => void context.looks.delete(look);
+      // What another tab says has the same effect as the focus.
+      open: () => ({
+        onmessage: null,
+        postMessage: () => {
+          for (const other of this.contexts) if (other !== context) other.lookAgain();
+        },
+        close: () => {},
+      }),
+      listening: ({ focus = () => {} }) => {
+        context.looks.add(focus);
+        return () => void context.looks.delete(focus);
       },
     };
   }

@@ -1,7 +1,7 @@
 /** Browsers: pages and workers. */
 import type { Connectivity, Locks, Platform } from '../../ports.js';
 import { printError, resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
-import { listening, whenShown } from './listening.js';
+import { listening } from './listening.js';
 import { tabs } from './tabs.js';
 
 /** Web Locks. When a tab dies, its locks are released. */
@@ -32,7 +32,7 @@ export const webLocks = (manager: LockManager): Locks => ({
 const connectivity: Connectivity = {
   online: () => globalThis.navigator?.onLine,
   // `pageshow`: the page has come back from the back-forward cache.
-  subscribe: (wake) => listening({ online: wake, pageshow: wake, visibilitychange: whenShown(wake) }),
+  subscribe: (wake) => listening({ online: wake, pageshow: wake, visibilitychange: wake }),
 };
 
 export const browserPlatform = (): Platform => ({
