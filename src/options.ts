@@ -53,11 +53,6 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'op
 const merge = <T extends object>(base: T, over: object | undefined): T =>
   over ? ({ ...base, ...Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined)) } as T) : base;
 
-function keepOf(base: Settings['keep'], over: Keep | undefined): Settings['keep'] {
-  if (over?.forMs !== undefined) checkNumber(over.forMs, 'keep.forMs');
-  return merge(base, over);
-}
-
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   for (const [name, value] of Object.entries(over ?? {})) if (value !== undefined) checkNumber(value, `limits.${name}`, name === 'attempts' ? 1 : 0);
   const limits = merge(base, over);
@@ -66,6 +61,17 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   // The condition is negated, so that it also refuses NaN: a dialect's window may not be a number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
+}
+
+/** Settings with options over them. Throws a TypeError or RangeError that names a wrong number. */
+function settingsWith(base: Settings, { keep, limits, ...own }: Pick<OnceOptions, 'keep' | 'limits'>): Settings {
+  if (keep?.forMs !== undefined) checkNumber(keep.forMs, 'keep.forMs');
+  return {
+    ...merge(base, own),
+    keep: merge(base.keep, keep),
+    limits: limitsOf(base.limits, limits),
+    ownWindow: base.ownWindow || limits?.keyWindowMs !== undefined,
+  };
 }
 
 /** The options of a client that is extended from another one. Groups such as `limits` are merged, not replaced. */
@@ -85,14 +91,14 @@ export const partsOf = (use: readonly Feature[] = []): object => Object.assign({
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
   checkClientOptions(options);
-  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use, ...rest } = options;
+  const { namespace, retry, durability, dialect: speaks, operation, use, ...rest } = options;
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
-  const settings = merge(defaults.call, rest) as Settings;
-  return {
-    ...settings,
+  const { keep, limits, call } = defaults;
+  const base = {
+    ...call,
     dialect,
     required: durability === 'required',
     namespace: typeof namespace === 'string' ? () => namespace : namespace,
@@ -100,10 +106,10 @@ export function clientSettings(options: OnceOptions): Settings {
     budget,
     nameOf: operation,
     dialectOf: typeof speaks === 'function' ? speaks : undefined,
-    ownWindow: limits?.keyWindowMs !== undefined,
-    keep: keepOf(defaults.keep, keep),
-    limits: limitsOf({ ...defaults.limits, keyWindowMs: dialect.windowMs }, limits),
+    keep,
+    limits: { ...limits, keyWindowMs: dialect.windowMs },
   };
+  return settingsWith(base as Partial<Settings> as Settings, rest);
 }
 
 /**
@@ -148,12 +154,8 @@ export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean' || Array.isArray(init)) return client;
   if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
   checkCallOptions(init as object);
-  const { keep, limits, operation, ...rest } = init as OperationOptions;
+  const { operation, ...rest } = init as OperationOptions;
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
-  return {
-    ...merge(client, { ...rest, meta }),
-    keep: keepOf(client.keep, keep),
-    limits: limitsOf(client.limits, limits),
-    ownWindow: client.ownWindow || limits?.keyWindowMs !== undefined,
-  };
+  const own = { ...rest, meta };
+  return settingsWith(client, own);
 }
