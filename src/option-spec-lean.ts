@@ -2,17 +2,9 @@
 import type * as full from './option-spec.js';
 
 const OF_BOTH = 'fingerprint,repeat,verdict,keep,limits,whenBusy,whenChanged,accepted,reconcile,headers,onOutcome,operation,';
-const MEMBERS: { readonly [group: string]: string } = {
-  keep: 'request,response,headers,forMs',
-  limits: 'attempts,attemptMs,totalMs,inProgressMs,offlineWaitMs,leaseMs,keyWindowMs,bodyBytes',
-  retry: 'minDelayMs,maxDelayMs,factor,budget',
-};
 
 function checkNames(options: object, names: string, prefix: string): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!names.split(',').includes(name)) throw new TypeError(`once: there is no option ${prefix}${name}`);
-    if (MEMBERS[name]) checkNames(value ?? {}, MEMBERS[name], `${prefix}${name}.`);
-  }
+  for (const name of Object.keys(options)) if (!names.split(',').includes(name)) throw new TypeError(`once: there is no option ${prefix}${name}`);
 }
 
 export const checkClientOptions: typeof full.checkClientOptions = (options) =>

@@ -14,7 +14,7 @@ import { wrong } from './texts/full.js';
 
 const defaults = {
   call: { repeat: 'never', whenBusy: 'join' },
-  keep: { request: false, headers: [], forMs: 2_592_000_000 },
+  keep: { request: false, response: undefined, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
 } as const;
@@ -53,9 +53,15 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'op
 const merge = <T extends object>(base: T, over: object | undefined): T =>
   over ? ({ ...base, ...Object.fromEntries(Object.entries(over).filter(([, value]) => value !== undefined)) } as T) : base;
 
+/** Merges a group of options. Throws a TypeError on one that there is not: what a misspelled option was to protect would be lost silently. */
+function mergeGroup<T extends object>(base: T, over: object | undefined, group: string): T {
+  for (const name of Object.keys(over ?? {})) if (!Object.hasOwn(base, name)) throw new TypeError(`once: there is no option ${group}.${name}`);
+  return merge(base, over);
+}
+
 function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
   for (const [name, value] of Object.entries(over ?? {})) if (value !== undefined) checkNumber(value, `limits.${name}`, name === 'attempts' ? 1 : 0);
-  const limits = merge(base, over);
+  const limits = mergeGroup(base, over, 'limits');
   const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
   // The condition is negated, so that it also refuses NaN: a dialect's window may not be a number.
@@ -68,7 +74,7 @@ function settingsWith(base: Settings, { keep, limits, ...own }: Pick<OnceOptions
   if (keep?.forMs !== undefined) checkNumber(keep.forMs, 'keep.forMs');
   return {
     ...merge(base, own),
-    keep: merge(base.keep, keep),
+    keep: mergeGroup(base.keep, keep, 'keep'),
     limits: limitsOf(base.limits, limits),
     ownWindow: base.ownWindow || limits?.keyWindowMs !== undefined,
   };
@@ -95,7 +101,7 @@ export function clientSettings(options: OnceOptions): Settings {
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
-  const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
+  const { budget, ...backoff } = mergeGroup<Backoff & { budget: number | false }>(defaults.retry, retry, 'retry');
   const { keep, limits, call } = defaults;
   const base = {
     ...call,

@@ -3,8 +3,7 @@
  * assignment to `name` throws. Method: the member `name` is read-only during each test, and the errors come from the real engine.
  */
 import { describe, expect, onTestFinished } from 'vitest';
-import { isOnceError } from '../../src/entries/index.js';
-import { createStore } from '../../src/stores/base.js';
+import { indexedDbStore, isOnceError } from '../../src/entries/index.js';
 import { charged, lost } from '../support/server.js';
 import { test as inWorld, ONE, pay } from '../support/world.js';
 
@@ -35,8 +34,8 @@ describe('a call', () => {
 });
 
 test('a store that the platform lacks says so by its fault, by which the next one of the chain is taken', async () => {
-  const holder = { here: () => false, update: () => {}, read: () => {}, scan: () => ({ records: [] }) };
-  const store = createStore({ kind: 'x', scope: 'x', survives: 'context', shared: 'context', atomic: true }, holder);
+  // Node has no IndexedDB.
+  const store = indexedDbStore();
   await expect(store.available?.()).resolves.toBe(false);
   await expect(store.read('id')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
 });
