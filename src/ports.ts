@@ -134,8 +134,8 @@ export type Digest = (data: string | Uint8Array) => string | Promise<string>;
 export interface Locks {
   /** Takes the lock, and gives its release. With `signal` it waits for the lock, and rejects when that aborts; without one, it gives `undefined` if the lock is held elsewhere. */
   acquire(name: string, signal?: AbortSignal): Promise<(() => void) | undefined>;
-  /** The names of all locks that are held, here or elsewhere. */
-  held?(): Promise<ReadonlySet<string>>;
+  /** The locks that are held, here or elsewhere. */
+  query?(): Promise<Pick<LockManagerSnapshot, 'held'>>;
 }
 
 /** A channel on which the tabs of an origin hear each other, but not themselves. */

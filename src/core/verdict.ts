@@ -58,8 +58,8 @@ function words(json: unknown): Words {
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
       const text = typeof member === 'object' ? '' : String(member).slice(0, 500);
       if (/^(errors?|details|links|\d+)$/i.test(name) && text === '') visit(member, depth + 1);
-      else if (/^(code|error|type|name|errorCode|errorType|error_code|issue)$/i.test(name) && !NO_CODE.test(text)) codes.push(text);
-      else if (/^(title|detail|message|errorMessage|description|error_description)$/i.test(name)) prose.push(text);
+      else if (/^(code|type|name|issue|error(_?code|type)?)$/i.test(name) && !NO_CODE.test(text)) codes.push(text);
+      else if (/^(title|detail|(error)?message|(error_)?description)$/i.test(name)) prose.push(text);
       else if (/^(conflicting_)?resource_id$/i.test(name)) resource = true;
     }
   };

@@ -57,12 +57,12 @@ export async function readStore(client: Client): Promise<Stored> {
   const ns = await digestOfNamespace(client, asked as Namespace);
   const stores = client.registry.degraded.size ? [client.store, client.fallback()] : [client.store];
   const scans = stores.flatMap((store) => (['pending', 'settled', 'retired'] as const).map((state) => scan(store, ns, state)));
-  const [all, held] = await Promise.all([Promise.all(scans), client.platform.locks?.held?.().catch(() => undefined)]);
+  const [all, locks] = await Promise.all([Promise.all(scans), client.platform.locks?.query?.().catch(() => undefined)]);
   return {
     namespace: asked,
     found: all.flatMap(({ found }) => found),
     more: all.some(({ more }) => more),
     damaged: all.reduce((sum, { damaged }) => sum + damaged, 0),
-    held: held ?? new Set(),
+    held: new Set(locks?.held?.map(({ name }) => name as string)),
   };
 }

@@ -67,6 +67,7 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
 
 /** Names of the locks that are held; empty if the lock manager does not tell. */
 async function heldLocks(client: Client): Promise<ReadonlySet<string>> {
-  const request = client.platform.locks?.held?.();
-  return (request && (await timed(client, request).catch(() => undefined))) ?? new Set();
+  const request = client.platform.locks?.query?.();
+  const locks = request && (await timed(client, request).catch(() => undefined));
+  return new Set(locks?.held?.map(({ name }) => name as string));
 }

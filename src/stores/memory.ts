@@ -53,16 +53,12 @@ export const defaultMemoryStore = (): Store => storeOn(realmMedium());
 
 /**
  * A memory store for records that the store with this scope did not take. Each store has its own, because records of two stores may have
- * equal ids, which are made of namespace and name only. Its time is that of this context. It is made only when it is needed, because a
- * server may make a client for each request.
+ * equal ids, which are made of namespace and name only. Its time is that of this context. Its memory is made only when it is needed,
+ * because a server may make a client for each request.
  */
 export function memoryBeside(scope: string, now: () => number): () => Store {
   const medium = realmMedium();
-  let store: Store | undefined;
-  return () => {
-    store ??= storeOn(medium.beside?.(scope) ?? medium, now);
-    return store;
-  };
+  return () => storeOn(medium.beside?.(scope) ?? medium, now);
 }
 
 function realmMedium(): MemoryMedium {

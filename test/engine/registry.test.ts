@@ -48,6 +48,7 @@ describe('the registry', () => {
       'budgets',
       'degraded',
       'flights',
+      'hearing',
       'ignored',
       'latest',
       'leftOpen',

@@ -161,7 +161,7 @@ describe('where the lock manager never answers', () => {
     const late: (() => void)[] = [];
     let releases = 0;
     const acquire = () => new Promise<() => void>((resolve) => late.push(() => resolve(() => void releases++)));
-    Object.assign(tab.platform, { locks: { acquire, held: () => new Promise(() => {}) } });
+    Object.assign(tab.platform, { locks: { acquire, query: () => new Promise(() => {}) } });
     const acted = watched(act(tab.once({ namespace: 'ann' }))).catch((error) => error);
     await rest();
     Object.assign(tab.platform, { locks });

@@ -26,7 +26,7 @@ export const webLocks = (manager: LockManager): Locks => ({
       // The two options exclude each other.
       ask(signal ? { signal } : { ifAvailable: true });
     }),
-  held: async () => new Set((await manager.query()).held?.map(({ name }) => name as string)),
+  query: () => manager.query(),
 });
 
 const connectivity: Connectivity = {
