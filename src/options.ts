@@ -13,7 +13,8 @@ import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
 
 const defaults = {
-  call: { repeat: 'never', whenBusy: 'join' },
+  repeat: 'never',
+  whenBusy: 'join',
   keep: { request: false, response: undefined, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
@@ -39,12 +40,11 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'op
   readonly dialectOf: ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   readonly origins: OnceOptions['origins'];
   readonly nameOf: OnceOptions['operation'];
-  readonly budget: number | false;
   /** `limits.keyWindowMs` was given, so a dialect's window does not count. */
   readonly ownWindow: boolean;
   readonly fetch: typeof fetch | undefined;
   readonly required: boolean;
-  readonly backoff: Backoff;
+  readonly retry: Backoff & { readonly budget: number | false };
   readonly connectivity: Connectivity | undefined;
   readonly randomUUID: (() => string) | undefined;
 }
@@ -101,19 +101,15 @@ export function clientSettings(options: OnceOptions): Settings {
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
-  const { budget, ...backoff } = mergeGroup<Backoff & { budget: number | false }>(defaults.retry, retry, 'retry');
-  const { keep, limits, call } = defaults;
   const base = {
-    ...call,
+    ...defaults,
     dialect,
     required: durability === 'required',
     namespace: typeof namespace === 'string' ? () => namespace : namespace,
-    backoff,
-    budget,
+    retry: mergeGroup<Settings['retry']>(defaults.retry, retry, 'retry'),
     nameOf: operation,
     dialectOf: typeof speaks === 'function' ? speaks : undefined,
-    keep,
-    limits: { ...limits, keyWindowMs: dialect.windowMs },
+    limits: { ...defaults.limits, keyWindowMs: dialect.windowMs },
   };
   return settingsWith(base as Partial<Settings> as Settings, rest);
 }

@@ -169,7 +169,7 @@ export class AttemptLoop implements Driver {
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: job.settings.dialect.answersMismatch,
       keyed: this.#keyed,
-      backoff: job.settings.backoff,
+      backoff: job.settings.retry,
     } satisfies Partial<Situation>;
   }
 

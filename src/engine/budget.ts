@@ -9,7 +9,7 @@ const ORIGINS_MAX = 100;
 
 /** Counts an attempt for its origin. `true` if the attempt failed and must not be retried, because the origin's budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
-  const { budget } = settings;
+  const { budget } = settings.retry;
   if (budget === false) return false;
   const { budgets } = client.registry;
   const failed = /^(transient|no-answer)$/.test(kind);

@@ -141,7 +141,7 @@ export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Pla
 async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
-  const { limits, backoff } = job.settings;
+  const { limits, retry } = job.settings;
   const { clock, randomness } = job.client.platform;
   const now = clock.now();
   // Use the monotonic clock, because somebody may set the wall clock back by hours meanwhile.
@@ -158,7 +158,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
-    const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
+    const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(retry, number, randomness.random()));
     if (clock.monotonic() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     const halted = await drive.halt();

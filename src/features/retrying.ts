@@ -106,7 +106,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
     const askedMs = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
-    const ms = askedMs === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, askedMs);
+    const ms = askedMs === undefined ? backoffMs(settings.retry, tries, randomness.random()) : atLeast(tries, askedMs);
     // `ms` alone counts, too: somebody may have set the clock back by hours, which moves the deadline.
     if (ms >= totalMs || clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);

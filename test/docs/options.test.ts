@@ -42,13 +42,13 @@ describe('the options', () => {
   });
 
   test('the defaults in the documentation are the ones that the code uses', () => {
-    const { limits, keep, backoff, budget, ...settings } = clientSettings({});
+    const { limits, keep, retry, ...settings } = clientSettings({});
     const digits = (value: unknown): string => String(value).replaceAll(/\B(?=(\d{3})+$)/g, '_');
     for (const [name, value] of Object.entries(limits)) expect(rows.get(`limits.${name}`), name).toContain(digits(value));
     expect(rows.get('keep.forMs')).toContain(digits(keep.forMs));
     expect(rows.get('keep.request')).toBe(String(keep.request));
     expect(rows.get('keep.response')).toMatch(/'memory'; 'disk' for .run.*on a server/);
-    expect(rows.get('retry')).toBe(`${backoff.minDelayMs} ms to ${digits(backoff.maxDelayMs)} ms, factor ${backoff.factor}, budget ${budget}`);
+    expect(rows.get('retry')).toBe(`${retry.minDelayMs} ms to ${digits(retry.maxDelayMs)} ms, factor ${retry.factor}, budget ${retry.budget}`);
     for (const name of ['repeat', 'whenBusy'] as const) expect(rows.get(name)).toBe(`\`'${settings[name]}'\``);
   });
 });

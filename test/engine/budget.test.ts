@@ -14,7 +14,12 @@ interface How {
 function scene(budget: number | false) {
   const budgets = new Map<string, number>();
   const count = (kind: AnswerKind, { name = [], tries = 2, resumed = false, origin = 'https://a.example' }: How = {}): boolean =>
-    outOfBudget({ client: { registry: { budgets } }, settings: { budget }, payload: { origin }, name } as unknown as OperationRun, kind, tries, resumed);
+    outOfBudget(
+      { client: { registry: { budgets } }, settings: { retry: { budget } }, payload: { origin }, name } as unknown as OperationRun,
+      kind,
+      tries,
+      resumed,
+    );
   return { budgets, count };
 }
 

@@ -81,7 +81,7 @@ function scene() {
   } as unknown as Client;
   const settings = {
     limits: { totalMs: 10_000, attempts: 3 },
-    backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 },
+    retry: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, budget: 100 },
   } as Settings;
   const sent: number[] = [];
   const start = clock.now();
