@@ -74,7 +74,7 @@ export function rowsOf(client: Client, stored: Stored, timeline: Timeline): read
   for (const { record, storedIn } of stored.found) {
     const { label, key, state, lease, touchedAt: at } = record;
     const address = addressOf(client, label, namespace, record);
-    const busy = stored.held.has(address.lock) || (leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner);
+    const busy = stored.held?.some(({ name }) => name === address.lock) || (leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner);
     const status = state === 'pending' ? (busy ? 'elsewhere' : 'unsettled') : ENDS[state](record);
     add(address, { record, storedIn, key, status, at });
   }

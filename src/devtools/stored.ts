@@ -27,11 +27,11 @@ export interface Stored {
   readonly more: boolean;
   /** The number of damaged records, which can't be shown. */
   readonly damaged: number;
-  /** Names of the locks that are held, here or elsewhere. */
-  readonly held: ReadonlySet<string>;
+  /** The locks that are held, here or elsewhere, if the lock manager tells. */
+  readonly held?: readonly LockInfo[] | undefined;
 }
 
-export const NOTHING: Stored = { namespace: undefined, found: [], more: false, damaged: 0, held: new Set() };
+export const NOTHING: Stored = { namespace: undefined, found: [], more: false, damaged: 0 };
 
 /** Reads one state of one store, page by page. */
 async function scan(store: Store, ns: string, state: OnceRecord['state']): Promise<{ found: Found[]; more: boolean; damaged: number }> {
@@ -63,6 +63,6 @@ export async function readStore(client: Client): Promise<Stored> {
     found: all.flatMap(({ found }) => found),
     more: all.some(({ more }) => more),
     damaged: all.reduce((sum, { damaged }) => sum + damaged, 0),
-    held: new Set(locks?.held?.map(({ name }) => name as string)),
+    held: locks?.held,
   };
 }

@@ -65,8 +65,8 @@ export function announceChange(client: Client): void {
 export function watch(client: Client, screen: (stored: boolean | OperationKey) => void): () => void {
   const { screens, hearing } = client.registry;
   const listener = (stored: boolean | OperationKey): void => (screens.has(listener) ? guarded(client, () => screen(stored)) : undefined);
+  if (!screens.size) hearing.off = hearTabs(client);
   screens.add(listener);
-  hearTabs(client);
   return () => {
     if (screens.delete(listener) && !screens.size) hearing.off?.();
   };

@@ -95,7 +95,7 @@ class Passage {
   over(left: TransportResult): TransportResult {
     this.#over = true;
     if (left.answered || left.reading !== NO_ANSWER) return left;
-    return this.#sent ? { ...left, reached: left.reached || !!this.#given?.status } : { reading: NOT_SENT, cause: left.cause };
+    return this.#sent ? { ...left, reached: left.reached || !!this.#given } : { reading: NOT_SENT, cause: left.cause };
   }
 
   #through([hook, ...inner]: readonly Around[], request: ReplayableRequest, init: RequestInit): Promise<Response> {

@@ -51,13 +51,13 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
   const found: PendingOperation[] = [];
   if (namespace === undefined || !reads) return found;
   const limit = options.limit ?? PAGE;
-  let held: ReadonlySet<string> | undefined;
+  let held: readonly LockInfo[] | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
     const leased = async () => heldElsewhere(client, record, client.platform.clock.now()) && !(await isOwnerGone({ client, operationKey }, record));
-    const busy = client.registry.flights.has(operationKey) || held.has(lock) || (await leased());
+    const busy = client.registry.flights.has(operationKey) || held.some(({ name }) => name === lock) || (await leased());
     found.push(pendingOf(client, operationKey, record, busy));
     if (found.length >= limit) break;
   }
@@ -65,9 +65,8 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
   return namespaceNow(client) === namespace ? found : listPending(client, options, reads - 1);
 }
 
-/** Names of the locks that are held; empty if the lock manager does not tell. */
-async function heldLocks(client: Client): Promise<ReadonlySet<string>> {
+/** The locks that are held; empty if the lock manager does not tell. */
+async function heldLocks(client: Client): Promise<readonly LockInfo[]> {
   const request = client.platform.locks?.query?.();
-  const locks = request && (await timed(client, request).catch(() => undefined));
-  return new Set(locks?.held?.map(({ name }) => name as string));
+  return (request && (await timed(client, request).catch(() => undefined)))?.held ?? [];
 }

@@ -108,7 +108,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
   const uncached = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
   const init = { ...prepared.rest, ...uncached, method, headers: spreadable(headers), body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
-  const unanswered = () => ({ reading: NO_ANSWER, reached: !!response?.status });
+  const unanswered = () => ({ reading: NO_ANSWER, reached: !!response });
   const { clock } = client.platform;
   const end = clock.now() + attempt.ms;
   let off = (): void => {};

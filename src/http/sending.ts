@@ -19,7 +19,7 @@ interface Unanswered {
   readonly answered?: undefined;
   readonly reading: Reading;
   readonly cause?: unknown;
-  /** The status line arrived, but the body was cut. */
+  /** A response arrived, but its body was cut. */
   readonly reached?: boolean;
 }
 
