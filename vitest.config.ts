@@ -192,12 +192,16 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
 const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [path('scripts/build.mjs')] };
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
+/** All stores but the memory, of which the lean build has another form. */
+const STORES = 'test/stores/!(memory).test.ts';
+
 const unit = {
   ...shared,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
   exclude: [
-    'test/{browser,clients,cost,docs,e2e,explore,frameworks,fuzz,node,package,playground,probe,properties,react-native,runtimes,servers,simulation,stores,testing,types}/**',
+    'test/{browser,clients,cost,docs,e2e,explore,frameworks,fuzz,node,package,playground,probe,properties,react-native,runtimes,servers,simulation,testing,types}/**',
+    STORES,
   ],
 };
 
@@ -219,7 +223,7 @@ const projects: TestProjectConfiguration[] = [
       ...inTurn('proof'),
       ...shared,
       testTimeout: MINUTE,
-      include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
+      include: ['test/{cost,explore,fuzz,probe,properties,simulation,testing}/**/*.test.ts', STORES, ...UNHURRIED],
     },
   },
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
