@@ -1,13 +1,15 @@
 /**
  * Goal: a sweep removes at its first look only records whose loss cannot lead to a second effect. All others get a second look, because the
- * clock may be wrong for a moment.
+ * clock may be wrong for a moment. And a lease tells until when an attempt may arrive, but not one that was written with a wrong clock.
  */
 import { expect, test } from 'vitest';
-import { afterSweep, mayArrive } from '../../src/core/retention.js';
+import type { Claimant } from '../../src/core/claimant.js';
+import { afterSweep, leaseHolds, leaseOf, leaseOfMove, mayArrive } from '../../src/core/retention.js';
 import { made } from '../support/made.js';
 import { aRecord, type LooseRecord, NOW } from '../support/record.js';
 
 const DAY = 86_400_000;
+const LIMITS = { attemptMs: 30_000, totalMs: 120_000 };
 const UNNAMED: LooseRecord = { label: made('~digest') };
 
 test.each<[string, LooseRecord, boolean]>([
@@ -26,15 +28,34 @@ test.each<[string, LooseRecord, boolean]>([
   if (next) expect(afterSweep(next, NOW + 2 * DAY)).toBeNull();
 });
 
-test.each<[string, number, boolean]>([
-  ['ran out less than an attempt ago', NOW - 29_000, true],
-  ['ran out longer ago', NOW - 31_000, false],
-  ['was written with a clock that is days ahead', NOW + 2 * DAY, false],
-])('an attempt of a driver whose lease %s may arrive: %s', (_, until, may) => {
-  expect(mayArrive(aRecord({ lease: { owner: 'me', until } }), { attemptMs: 30_000, totalMs: 120_000 }, NOW)).toBe(may);
+test.each([NOW, NOW + DAY])('a record that was written when it was due, or later, gets the longest pause before the second look', (touchedAt) => {
+  expect(afterSweep(aRecord({ touchedAt }), NOW)).toMatchObject({ forgetAt: NOW + 7 * DAY });
 });
 
-const LIMITS = { attemptMs: 30_000, totalMs: 120_000 };
+test.each<[string, number, boolean]>([
+  ['ran out less than an attempt ago', NOW - 29_999, true],
+  ['ran out an attempt ago', NOW - 30_000, false],
+  ['was written with a clock that is a day ahead', NOW + DAY, false],
+])('an attempt of a driver whose lease %s may arrive: %s', (_, until, may) => {
+  expect(mayArrive(aRecord({ lease: { owner: 'me', until } }), LIMITS, NOW)).toBe(may);
+});
+
+test('a lease of a day was written with a wrong clock: nobody holds it, and the next driver does not count it', () => {
+  const before = { owner: 'other', until: NOW + DAY };
+  expect(leaseHolds(before, NOW)).toBe(false);
+  expect(leaseOf({ owner: 'me', leaseMs: 15_000, longestMs: 30_000 } as Claimant, NOW, before)).toEqual({ owner: 'me', until: NOW + 15_000, ms: 30_000 });
+});
+
+test('what is moved while it is driven is held until the attempt has ended, also one of days', () => {
+  const lease = leaseOfMove(aRecord(), true, LIMITS, NOW);
+  expect(lease).toEqual({ owner: 'moved', until: NOW + 30_000 });
+  const ofDays = leaseOfMove(aRecord(), true, { attemptMs: 3 * DAY, totalMs: 3 * DAY }, NOW);
+  expect(leaseHolds(ofDays, NOW)).toBe(true);
+});
+
+test('a refused operation whose key stays in use is moved without a lease: no attempt is on its way', () => {
+  expect(leaseOfMove(aRecord({ state: 'retired', keyInUse: true }), true, LIMITS, NOW)).toBeUndefined();
+});
 
 test.each<[string, number, boolean]>([
   ['until later than that of its driver', NOW + 1000, true],

@@ -138,9 +138,14 @@ describe('an operation in flight', () => {
     await flight.landed;
   });
 
-  test('whose long answer was not kept tells a late caller that it has settled', async () => {
+  const read = new Response('long');
+  read.body?.getReader();
+  test.each<[string, () => unknown]>([
+    ['was not kept', () => undefined],
+    ['is being read by another caller', () => read.clone()],
+  ])('whose long answer %s tells a late caller that it has settled', async (_, copy) => {
     const { flight } = fly();
-    flight.land({ outcome: { type: 'fresh' } as Outcome, result: { value: 1, copy: () => undefined, response: new Response() } as never });
+    flight.land({ outcome: { type: 'fresh' } as Outcome, result: { value: 1, copy, response: new Response() } as never });
     await expect(flight.join(caller)).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'fresh', joined: true } });
   });
 

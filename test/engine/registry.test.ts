@@ -25,8 +25,10 @@ test('a table drops the entry that was used longest ago', () => {
     ['a', 3],
     ['c', 4],
   ]);
-  keepRecent(table, 'd', 5, 1);
+  const dropped: number[] = [];
+  keepRecent(table, 'd', 5, 1, (value) => dropped.push(value));
   expect([...table]).toEqual([['d', 5]]);
+  expect(dropped).toEqual([3, 4]);
 });
 
 describe('the registry', () => {

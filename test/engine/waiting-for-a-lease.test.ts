@@ -3,17 +3,18 @@
  * time, and takes over what is free. Method: the lease by itself, over records that change during the wait.
  */
 import { test as anyTest, describe, expect } from 'vitest';
-import type { OnceRecord } from '../../src/core/record.js';
+import type { OnceRecord, PendingRecord } from '../../src/core/record.js';
 import { MOVED } from '../../src/core/retention.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
 import type { Client, OperationRun } from '../../src/engine/client.js';
 import { Closing } from '../../src/engine/closing.js';
-import { awaitLease, holdingLease } from '../../src/engine/lease.js';
+import { awaitLease, holdingLease, renew } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
+import { LEAN } from '../support/texts.js';
 import { rest } from '../support/world.js';
 
 const LEASE_MS = 15_000;
@@ -50,7 +51,7 @@ function scene() {
     name: ['pay'],
     stop: stop.signal,
     deadline: NOW + 60_000,
-    seen: {},
+    seen: { at: Infinity },
     settings: { limits: { leaseMs: LEASE_MS }, whenBusy: 'join' },
   } as unknown as OperationRun;
   medium.set('id', record());
@@ -111,6 +112,8 @@ describe('a lease', () => {
     expect(one.stored()).toEqual(before);
     end();
     await held;
+    // The driver reads it in the same way before its next attempt.
+    expect((await renew({ job: one.job, record: record() as PendingRecord })) ?? undefined).toEqual(before);
   });
 
   test('that a move has left is not renewed by the driver that goes on: otherwise the operation could never end as none', async ({ one }) => {
@@ -179,7 +182,40 @@ describe('a call that waits for a lease', () => {
     change(one);
     await one.clock.advance(LEASE_MS - 1);
     expect(await over()).toBeUndefined();
+    expect(one.job.seen.at).toBe(Infinity);
   });
+
+  test('notes when it saw the record last, and for good that something may have been sent', async ({ one }) => {
+    one.medium.set('id', record({ ambiguous: false }));
+    waiting(one);
+    await one.clock.advance(200);
+    expect(one.job.seen.at).toBe(NOW + 140);
+    one.medium.set('id', record());
+    await one.clock.advance(200);
+    expect(one.job.seen.at).toBe(-Infinity);
+  });
+
+  // No page asks whether a process is gone.
+  if (!LEAN)
+    describe('of a process that is gone', () => {
+      const gone = (one: ReturnType<typeof scene>, sinceMs: number): void => {
+        one.medium.set('id', record({ lease: { ...LEASE, owner: 'process.client' } }));
+        Object.assign(one.client.store, { isGone: async (holder: string) => holder === 'process' && one.clock.now() >= NOW + sinceMs });
+      };
+
+      test("goes on at once, also with whenBusy: 'reject'", async ({ one }) => {
+        gone(one, 0);
+        Object.assign(one.job.settings, { whenBusy: 'reject' });
+        expect(await waiting(one)()).toBe(0);
+      });
+
+      test('goes on soon after the process has gone', async ({ one }) => {
+        gone(one, 100);
+        const over = waiting(one);
+        await one.clock.advance(200);
+        expect(await over()).toBe(140);
+      });
+    });
 
   test("ends as busy when its own time is over, and at once with whenBusy: 'reject'", async ({ one }) => {
     Object.assign(one.job, { deadline: NOW + 100 });
