@@ -36,9 +36,11 @@ export const strangers: Scenario = {
   says: 'two clients of one page or process, each with options and features of its own, share a store that fails, and settle, forget and log out what the other one drives',
   options: (random) => {
     const shared = random.chance(0.3);
-    const server = { ...family(random), workMs: [5, random.pick([400, 20_000])] as const };
+    // In every other world many die in mid-request, and the app says "none" while that request may still arrive.
+    const dying = random.of('dying').chance(0.5);
+    const server = { ...family(random), workMs: [5, dying ? 400 : random.pick([400, 20_000])] as const };
     const own = (name: string): Pick<ClientOptions, 'limits' | 'dialect' | 'durability' | 'whenBusy' | 'whenChanged'> => ({
-      limits: { attemptMs: random.of(name).pick([25_000, 30_000, 100_000]), attempts: random.of(name).pick([1, 2, 5]) },
+      limits: { attemptMs: random.of(name).pick(dying ? [5000, 100_000] : [25_000, 30_000, 100_000]), attempts: random.of(name).pick([1, 2, 5]) },
       dialect: dialectFor(server, random.of(name, 'dialect')),
       durability: random.of(name).pick(['required', 'best-effort', 'best-effort'] as const),
       whenBusy: random.of(name, 'busy').pick(['join', 'join', 'reject'] as const),
@@ -50,7 +52,7 @@ export const strangers: Scenario = {
       sharedStore: shared,
       server,
       client: { ...own('one'), apart: true, other: { ...own('other'), repeat: again }, keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3) },
-      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005, ...(random.chance(0.4) && { ...STORE, torn: 0 }) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.005, ...(dying && { requestLost: 0.4 }), ...(random.chance(0.4) && { ...STORE, torn: 0 }) },
       workload: {
         ...PEOPLE,
         presses: 3,
@@ -61,6 +63,7 @@ export const strangers: Scenario = {
         logOut: 0.1,
         resumeAll: 0.1,
         closeOther: 0.02,
+        ...(dying && { gapMs: 20_000, settleSoon: 1, restart: 1.5 }),
       },
     };
   },
