@@ -158,7 +158,7 @@ export interface KeyFacts {
   damaged: boolean;
   /** Since when the record is damaged, if it is pending and its name can still be read, so that calls with equal content find it. */
   flippedAt: number;
-  /** A power loss took away the end of this key. */
+  /** A power loss took away the end of this key, or the page that left it open brought it back. */
   revived: boolean;
   /** When the key, which stayed in use or is not random, was begun anew. */
   rebornAt: number;
