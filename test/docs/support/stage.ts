@@ -1,4 +1,5 @@
 /** What a snippet runs on: a shop, a page or a server process with its disk, and a screen. */
+import { registry } from '../../../src/engine/registry.js';
 import type { Once, OnceOptions } from '../../../src/entries/index.js';
 import { everything } from '../../../src/everything.js';
 import { createOn } from '../../../src/once.js';
@@ -75,6 +76,8 @@ export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = 
 
 /** Simulates a reload: everything in memory is gone, and what is on the disk stays. */
 export const reload = (): void => {
+  // A page that is gone hears other tabs no more.
+  registry().hearing.off?.();
   for (const symbol of REALM) delete (globalThis as { [of: symbol]: unknown })[symbol];
 };
 
