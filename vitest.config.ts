@@ -192,16 +192,14 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
 const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [path('scripts/build.mjs')] };
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
-/** All stores but the memory, of which the lean build has another form. */
-const STORES = 'test/stores/!(memory).test.ts';
-
+/** `memory.test.ts` is the only test of stores here: the lean build has another form of that store. */
 const unit = {
   ...shared,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
   exclude: [
     'test/{browser,clients,cost,docs,e2e,explore,frameworks,fuzz,node,package,playground,probe,properties,react-native,runtimes,servers,simulation,testing,types}/**',
-    STORES,
+    'test/stores/!(memory).test.ts',
   ],
 };
 
@@ -223,7 +221,7 @@ const projects: TestProjectConfiguration[] = [
       ...inTurn('proof'),
       ...shared,
       testTimeout: MINUTE,
-      include: ['test/{cost,explore,fuzz,probe,properties,simulation,testing}/**/*.test.ts', STORES, ...UNHURRIED],
+      include: ['test/{cost,explore,fuzz,probe,properties,simulation,testing}/**/*.test.ts', 'test/stores/!(memory).test.ts', ...UNHURRIED],
     },
   },
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },

@@ -23,7 +23,7 @@ describe('paths', () => {
 describe('commands for single test files', () => {
   const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8');
   const [, unhurried = ''] = /^const UNHURRIED = \[(.*?)^\];/ms.exec(config) ?? [];
-  const [, folders = ''] = /include: \[('test\S+), \.\.\.UNHURRIED\]/.exec(config) ?? [];
+  const [, folders = ''] = /include: \[('test.+), \.\.\.UNHURRIED\]/.exec(config) ?? [];
   const globsOfProof = [...`${unhurried}${folders}`.matchAll(/'(.*?)'/g)].map(([, glob = '']) => glob);
   const commands = ['docs/architecture.md', 'CONTRIBUTING.md'].flatMap((path) => [...readPage(path).text.matchAll(/--project (unit|proof)((?: test\/\S+)+)/g)]);
   const files = commands.flatMap(([, project = '', paths = '']) => (paths.match(/test\S+\.test\.ts/g) ?? []).map((file) => ({ project, file })));
