@@ -17,7 +17,7 @@ export interface Explanation {
 /** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
   'no-answer': ['no attempt was answered within the limits and the retry budget'],
-  unavailable: ['the last answers were 5xx or 408, and the work may be done nevertheless'],
+  unavailable: ['the last answers were a 5xx, a 408 or an error inside a 2xx, and the work may be done nevertheless'],
   'in-progress': ['the server was still at work when the call stopped waiting'],
   refused: [
     'it was refused, perhaps by something in front of the application, and the browser or a gateway may have sent another copy unseen',
@@ -59,6 +59,15 @@ export const isUnheard = (outcome: Outcome): boolean => outcome.type === 'unknow
 const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
   'an earlier call of this name is pending with another payload or key',
   'Resume that one, or ask your server and settle it.',
+];
+
+/** Whether the call made no attempt, although an earlier one had made some. */
+const isSilent = ({ resumed, attempts, ...outcome }: Outcome): boolean => outcome.type === 'unknown' && outcome.reason === 'no-answer' && resumed && !attempts;
+
+/** The texts for such a call. */
+const SILENT: (typeof UNKNOWN)[UnknownReason] = [
+  'an earlier call may have had the effect, and this one sent nothing',
+  "With dialect 'none' no call sends anything: ask your server, and settle it. Otherwise call again with the same name.",
 ];
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
@@ -109,7 +118,8 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     case 'unknown': {
       const { reason } = outcome;
       // A record that a newer version has ended may have a reason that this version does not know.
-      const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : (UNKNOWN[reason] ?? [reason]);
+      const texts = isUnheard(outcome) ? CHANGED : isSilent(outcome) ? SILENT : (UNKNOWN[reason] ?? [reason]);
+      const [why, next = 'Call again with the same name: it goes on with the same key.'] = texts;
       const { retryAt } = outcome;
       return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} Wait until ${time(retryAt)} before that.`];
     }

@@ -169,6 +169,20 @@ describe('explain', () => {
     expect(at(0).summary).toBe('It may have taken effect: an earlier call of this name is pending with another payload or key.');
   });
 
+  test('does not promise that another call goes on if this one sent nothing, as at a server without keys', async ({ world }) => {
+    const { tab, once } = world.open({ dialect: 'none' });
+    await world.end(tab, pay(once), lost());
+    const { outcome } = await world.end(tab, pay(once));
+    const { summary, next } = explain(outcome as Outcome);
+    expect(summary).toBe('It may have taken effect: an earlier call may have had the effect, and this one sent nothing.');
+    expect(next).toBe("With dialect 'none' no call sends anything: ask your server, and settle it. Otherwise call again with the same name.");
+  });
+
+  test('says that an error inside a 2xx counts as a failure', () => {
+    const { summary } = explain({ ...FACTS, type: 'unknown', effect: 'unknown', reason: 'unavailable', retryAt: undefined } as Outcome);
+    expect(summary).toContain('5xx, a 408 or an error inside a 2xx');
+  });
+
   test('speaks of a record only if there is a key', () => {
     const of = (key: string | undefined) => explain({ ...FACTS, key, storedIn: 'memory', type: 'unsent', effect: 'none', reason: 'offline' } as Outcome);
     expect(of('k').steps).toContain('Its record is in memory: a reload or a restart forgets it.');
