@@ -42,7 +42,7 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   if (enctype.toLowerCase() === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
   // Code sends UTF-8 only. With another charset, the server would get the same form in two encodings, with script and without.
   const charset = form.getAttribute('accept-charset') || document.characterSet;
-  if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset', 'be utf-8: code sends nothing else', charset));
+  if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset or <meta charset>', 'be utf-8: code sends nothing else', charset));
   url.hash = '';
   return { form, submitter, url: url.href, multipart: enctype.toLowerCase() === 'multipart/form-data' };
 }

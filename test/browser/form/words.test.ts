@@ -103,7 +103,12 @@ describe('bad markup is reported at once', () => {
     ]),
     ['a form with method get', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
-    ['another charset', 'operation="a"', 'method="post" accept-charset="latin1"', 'accept-charset must be utf-8: code sends nothing else, got "latin1"'],
+    [
+      'another charset',
+      'operation="a"',
+      'method="post" accept-charset="latin1"',
+      'accept-charset or <meta charset> must be utf-8: code sends nothing else, got "latin1"',
+    ],
     ['a script as next page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
   ])('%s', async (_, element, form, says) => {
     const page = show({ element, form });
@@ -115,7 +120,9 @@ describe('bad markup is reported at once', () => {
   test('a form in a page with another charset, unless the form has accept-charset="utf-8"', async () => {
     const own = vi.spyOn(document, 'characterSet', 'get').mockReturnValue('windows-1252');
     const left = show();
-    await expect.poll(() => reported).toEqual(['TypeError: once-form: accept-charset must be utf-8: code sends nothing else, got "windows-1252"']);
+    await expect
+      .poll(() => reported)
+      .toEqual(['TypeError: once-form: accept-charset or <meta charset> must be utf-8: code sends nothing else, got "windows-1252"']);
     left.press();
     const sent = show({ form: 'method="post" accept-charset="UTF-8"' });
     sent.press();
