@@ -149,6 +149,8 @@ export type Mistake = keyof typeof MISTAKES;
 /** The message of a TypeError or RangeError. `where`: the option, field or function; `got`: the type or text that was given. */
 export const wrong = (where: string, mistake: Mistake, got?: string): string => `once: ${where} ${MISTAKES[mistake]}${got === undefined ? '' : `, got ${got}`}`;
 
+const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false leaves it to fetch; or else it needs ";
+
 /** The message of the TypeError if the client was made without the feature that `what` needs. */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature === 'unnamed' ? "one, such as once: ['pay', cart.id]; or else " : ''}${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;

@@ -48,6 +48,13 @@ describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
   });
 });
 
+test('a POST without a name is told every way to name it, and what leaves it to fetch, before unnamed()', () => {
+  const text = full.needs('a POST without a name', 'unnamed');
+  const ways = ["once: ['pay', cart.id]", 'createOnce({ operation })', 'once: false', 'unnamed()'].map((way) => text.indexOf(way));
+  expect(ways).not.toContain(-1);
+  expect(ways).toEqual([...ways].sort((a, b) => a - b));
+});
+
 test('an error that has a cause points to it, and repeats nothing of it', () => {
   const { message } = new OnceError('ERR_ONCE_UNKNOWN', UNKNOWN, { cause: new Error('secret') });
   if (!LEAN) expect(message).toContain(' See its cause for what failed last, and docs/outcomes.md#why-nobody-knows.');
