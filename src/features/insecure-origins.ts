@@ -1,7 +1,6 @@
 /** Replacements for Web Crypto and Web Locks, which pages on `http://` do not have. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
 import { refuseArguments } from '../arguments.js';
 import { derived } from '../core/derived.js';
@@ -24,6 +23,8 @@ export const insecureOrigins: () => Feature = (...given: unknown[]) => {
   return { name: 'insecureOrigins', parts: { platform, derive: beginDerivedKey } satisfies Partial<Parts> };
 };
 
+const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
   const { namespace, name, settings } = job;
   const { shape = (uuid: string) => uuid } = settings.dialect;
@@ -32,7 +33,7 @@ function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
 
 const platform = (lacking: Platform): Platform => ({
   ...lacking,
-  digest: (data) => (globalThis.crypto?.subtle ? lacking.digest(data) : bytesToHex(sha256(typeof data === 'string' ? utf8ToBytes(data) : data))),
+  digest: (data) => (globalThis.crypto?.subtle ? lacking.digest(data) : hexOf(sha256(typeof data === 'string' ? new TextEncoder().encode(data) : data))),
   randomness: {
     ...lacking.randomness,
     uuid() {
