@@ -19,8 +19,14 @@ export interface Scanned {
   readonly hidden: boolean;
 }
 
+interface Page<T> {
+  readonly records: readonly T[];
+  /** The cursor of the next page; `undefined` if there is none. */
+  readonly next?: string | undefined;
+}
+
 /** Reads one page of pending records. `start`: what their labels begin with. */
-export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
+export type Pages = (start: string | undefined, after: string | undefined) => Promise<Page<Scanned>>;
 
 /**
  * Readers for the pending records of a namespace: one for the store, and one for memory if records live there because the store did not
@@ -30,8 +36,8 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
   const ns = await digestOfNamespace(client, namespace);
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   return storesOf(client).map((store) => async (start = wanted?.start, after) => {
-    const { records, next } = await scanPage(client, store, { ns, state: 'pending', prefix: start, after, limit: PAGE });
-    const found = records.flatMap((stored) => {
+    const page = await scanPage(client, store, { ns, state: 'pending', prefix: start }, after);
+    const records = page.records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
@@ -39,16 +45,23 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
       const hidden = storeForOperation({ client, operationKey }).scope !== store.scope;
       return all || !hidden ? [{ record, operationKey, store, hidden }] : [];
     });
-    return { found, next };
+    return { ...page, records };
   });
 }
 
+/** Which records, apart from the place in the list. */
+type Query = Omit<Extract<ScanQuery, { ns: string }>, 'after' | 'limit'>;
+
 /** One page of a store's records. Rejects if the page names itself as the next one, because the scan would never end. */
-export async function scanPage(client: Client, store: Store, query: Extract<ScanQuery, { ns: string }>): Promise<ScanPage> {
-  const page = await timed(client, store.scan(query));
-  if (page.next !== undefined && page.next === query.after) throw new Error(`once: the store ${store.kind} repeats a page for ever`);
+async function scanPage(client: Client, store: Store, query: Query, after: string | undefined, until?: number): Promise<ScanPage> {
+  const page = await timed(client, store.scan({ ...query, after, limit: PAGE }), until);
+  if (page.next !== undefined && page.next === after) throw new Error(`once: the store ${store.kind} repeats a page for ever`);
   return page;
 }
+
+/** All records of a store that the query asks for, damaged ones included. `until`: the deadline of the call, ms since 1970. */
+export const recordsIn = (client: Client, store: Store, query: Query, until?: number): AsyncGenerator<unknown> =>
+  listed((after) => scanPage(client, store, query, after, until));
 
 /** The store, and the memory for records that the store did not take. */
 export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
@@ -63,7 +76,7 @@ export async function* scanPending(
 ): AsyncGenerator<Scanned> {
   const heads: { readonly list: AsyncGenerator<Scanned, undefined>; next: Scanned | undefined }[] = [];
   for (const pages of await pendingIn(client, namespace, prefix, all)) {
-    const list = listed(pages, after);
+    const list = listed((cursor) => pages(undefined, cursor), after);
     heads.push({ list, next: (await list.next()).value });
   }
   for (;;) {
@@ -77,11 +90,12 @@ export async function* scanPending(
   }
 }
 
-async function* listed(pages: Pages, after: string | undefined): AsyncGenerator<Scanned, undefined> {
+/** What is on all pages from the cursor `after` on. */
+async function* listed<T>(pageAt: (after: string | undefined) => Promise<Page<T>>, after?: string): AsyncGenerator<T, undefined> {
   let cursor = after;
   do {
-    const page = await pages(undefined, cursor);
-    yield* page.found;
+    const page = await pageAt(cursor);
+    yield* page.records;
     cursor = page.next;
   } while (cursor !== undefined);
 }

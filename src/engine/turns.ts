@@ -3,7 +3,7 @@ import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Consent, OnceRecord, StoredRequest } from '../core/record.js';
 import type { Client } from './client.js';
-import { type Pages, pendingIn } from './scan.js';
+import { type Pages, pendingIn, type Scanned } from './scan.js';
 
 /** How many kinds take turns at a time. If there are more, the next one starts when one of these is finished. */
 const KINDS_MAX = 8;
@@ -48,11 +48,11 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
 }
 
 async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
-  const { found, next } = await pages(start, after || undefined);
-  const waiting = ({ record: { id, key, label, revision, dialect, request } }: (typeof found)[number]): Waiting => {
+  const { records, next } = await pages(start, after || undefined);
+  const waiting = ({ record: { id, key, label, revision, dialect, request } }: Scanned): Waiting => {
     return { id, key, label, revision, dialect, consent: request?.consent, request: request && { method: request.method, url: request.url } };
   };
-  return { found: found.map(waiting), next };
+  return { found: records.map(waiting), next };
 }
 
 /** The kinds of one page. A page is in the order of labels, so only its last kind can continue on later pages. */

@@ -1,7 +1,7 @@
 /** Removes a user's data at log-out. */
 
 import { check } from '../check.js';
-import type { KeyedOperation, Namespace, OperationKey, RecordId } from '../core/ids.js';
+import type { KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
@@ -9,7 +9,7 @@ import type { Client } from '../engine/client.js';
 import { announceChange, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
-import { PAGE, scanPage, scanPending, storesOf } from '../engine/scan.js';
+import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
 
@@ -85,20 +85,14 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
   const ns = await digestOfNamespace(client, namespace);
   // Pending records were cleared before; of those, only damaged ones are left.
   for (const store of storesOf(client))
-    for (const state of forget ? STATES : STATES.slice(1)) {
-      let cursor: string | undefined;
-      do {
-        const page = await scanPage(client, store, { ns, state, after: cursor, limit: PAGE });
-        for (const { id } of page.records as readonly { readonly id: RecordId }[]) {
-          const remove = (stored: unknown, storeNow: number): Changed<undefined> => {
-            const current = readRecord(stored);
-            if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
-            if (current.state !== state || state === 'pending') return { value: undefined };
-            return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs), value: undefined };
-          };
-          await updateStored({ client, store, id }, remove);
-        }
-        cursor = page.next;
-      } while (cursor !== undefined);
-    }
+    for (const state of forget ? STATES : STATES.slice(1))
+      for await (const found of recordsIn(client, store, { ns, state })) {
+        const remove = (stored: unknown, storeNow: number): Changed<undefined> => {
+          const current = readRecord(stored);
+          if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
+          if (current.state !== state || state === 'pending') return { value: undefined };
+          return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs), value: undefined };
+        };
+        await updateStored({ client, store, id: (found as OnceRecord).id }, remove);
+      }
 }

@@ -9,7 +9,7 @@ import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
+import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
@@ -65,14 +65,7 @@ async function inGroups(scanned: AsyncIterable<Found>, moves: (found: Found) => 
 /** All records of a namespace in this state, damaged ones included. */
 async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord['state']): AsyncGenerator<{ readonly stored: unknown; readonly store: Store }> {
   const ns = await digestOfNamespace(client, namespace);
-  for (const store of [...storesOf(client)].reverse()) {
-    let cursor: string | undefined;
-    do {
-      const page = await scanPage(client, store, { ns, state, after: cursor, limit: PAGE });
-      for (const stored of page.records) yield { stored, store };
-      cursor = page.next;
-    } while (cursor !== undefined);
-  }
+  for (const store of [...storesOf(client)].reverse()) for await (const stored of recordsIn(client, store, { ns, state })) yield { stored, store };
 }
 
 /** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */

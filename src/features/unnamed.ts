@@ -16,8 +16,8 @@ import { failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
-import { heldElsewhere, readStored, timed, updateStored } from '../engine/record-access.js';
-import { PAGE, storesOf } from '../engine/scan.js';
+import { heldElsewhere, readStored, updateStored } from '../engine/record-access.js';
+import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
@@ -183,12 +183,9 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: L
 
 async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
   const found: unknown[] = [];
-  let after: string | undefined;
-  do {
-    const page = await timed(client, store.scan({ ...of, state: 'pending', after, limit: PAGE }), deadline);
-    found.push(...page.records);
-    after = page.next;
-  } while (after !== undefined && found.length < ORPHANS_MAX);
+  for await (const one of recordsIn(client, store, { ...of, state: 'pending' }, deadline)) {
+    if (found.push(one) >= ORPHANS_MAX) break;
+  }
   return found;
 }
 
