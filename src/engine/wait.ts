@@ -46,6 +46,23 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
+/**
+ * What `work` gives; `undefined` if it takes longer than `ms`, or when one of the signals aborts. Then the signal that `work` got aborts, too: it
+ * is for a function of the app, which may be slow.
+ */
+export async function withSignal<T>(clock: Clock, ms: number, signals: readonly Stop[], work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const controller = new AbortController();
+  const { over, off } = limit(clock, ms, signals);
+  const late = over.then((): undefined => {
+    controller.abort();
+  });
+  try {
+    return await Promise.race([work(controller.signal), late]);
+  } finally {
+    off();
+  }
+}
+
 /** The largest share of its remaining time that a call spends on waiting for work in progress. */
 const WAIT_SHARE = 0.9;
 

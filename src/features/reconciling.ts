@@ -14,7 +14,7 @@ import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
-import { isAbandoned, limit } from '../engine/wait.js';
+import { isAbandoned, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
@@ -89,28 +89,15 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
   if (ms <= 0 || isAbandoned(job)) return undefined;
-  const controller = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing]);
-  const late = over.then((): undefined => {
-    controller.abort();
-  });
   try {
-    const question = {
-      operation: job.name,
-      key: record.key,
-      firstSentAt: record.firstSentAt ?? record.createdAt,
-      reason,
-      response: copyOf(result),
-      signal: controller.signal,
-    };
-    const answer = (async () => proofOf(drive, await reconcile(question)))();
-    const proof = await Promise.race([answer, late]);
+    const proof = await withSignal(clock, ms, [stop, client.closing], async (signal) => {
+      const { key, firstSentAt = record.createdAt } = record;
+      return proofOf(drive, await reconcile({ operation: job.name, key, firstSentAt, reason, response: copyOf(result), signal }));
+    });
     return isSamePerson(job) && sessionOf(client) === session ? proof : undefined;
   } catch (error) {
     client.platform.report(error);
     return undefined;
-  } finally {
-    off();
   }
 }
 

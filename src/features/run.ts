@@ -13,7 +13,7 @@ import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
 import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
-import { limit, within } from '../engine/wait.js';
+import { within, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOfPrint } from '../http/fingerprint-hook.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
@@ -100,12 +100,6 @@ async function callEffect(
   if (!attempt.leaves()) return { reading: NOT_SENT };
   const { client } = attempt.job;
   const { parts, platform } = client;
-  const { clock } = platform;
-  const controller = new AbortController();
-  const { over, off } = limit(clock, attempt.ms, [attempt.job.stop]);
-  const late = over.then((): undefined => {
-    controller.abort();
-  });
   const { key, number, resumed, ambiguous } = attempt;
   const session = sessionOf(client);
   const child = (label: string): string => {
@@ -117,19 +111,19 @@ async function callEffect(
     if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
     return childKey(key, label);
   };
-  // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
-  const argument = new Proxy<Attempt>(
-    { key, attempt: number, resumed, ambiguous, signal: controller.signal, child },
-    {
-      get(given, member) {
-        if (member === 'key') labels.add('');
-        return given[member as keyof Attempt];
+  const sent = await withSignal(platform.clock, attempt.ms, [attempt.job.stop], async (signal): Promise<AttemptResult | undefined> => {
+    // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
+    const argument = new Proxy<Attempt>(
+      { key, attempt: number, resumed, ambiguous, signal, child },
+      {
+        get(given, member) {
+          if (member === 'key') labels.add('');
+          return given[member as keyof Attempt];
+        },
       },
-    },
-  );
-  const call = () => effect(argument);
-  const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
-  const result = (async (): Promise<AttemptResult> => {
+    );
+    const call = () => effect(argument);
+    const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
     let ended: RunEnd<unknown>;
     try {
       ended = { value: await (parts.effect ? parts.effect(attempt, act) : act()) };
@@ -137,13 +131,11 @@ async function callEffect(
       ended = { error };
     }
     const end = { ...ended, keys: labels.size };
-    if (controller.signal.aborted) return { reading: NO_ANSWER };
+    if (signal.aborted) return undefined;
     // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
     return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
-  })();
-  const sent = await Promise.race([result, late]);
-  off();
+  });
   return sent ?? { reading: NO_ANSWER };
 }
 
