@@ -44,109 +44,75 @@ export function around(hook: Around): Feature {
 /** The hooks of a client, in the order of `use`. */
 const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(parts).map((name) => (parts as Record<symbol, Around>)[name] as Around);
 
-/** Sends once, like the transport alone, but through the hooks. */
-async function sendAround(client: Client, request: ReplayableRequest, attempt: AttemptRequest): Promise<TransportResult> {
-  const passage = new Passage(client, request, attempt);
-  // The hooks take the transport's place here. `attempt.leaves` is asked later, when the innermost hook calls `send`.
-  const result = await callTransport({ ...client, transport: passage }, request, { ...attempt, leaves: () => true });
-  return passage.over(result);
-}
+/** The attempt, as a hook sees it. */
+const shown = ({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): AroundAttempt => ({
+  operation: named(a.job.name),
+  attempt: a.number,
+  again: a.ambiguous || a.resumed,
+  resumed: a.resumed,
+  method,
+  url,
+  headers: new Headers(headers),
+  body,
+  '~oncefetch': () => a,
+});
 
-/** One attempt on its way through the hooks. It is a transport that notes what the real transport did, whatever the hooks claim. */
-class Passage {
-  readonly #client: Client;
-  readonly #request: ReplayableRequest;
-  readonly #a: AttemptRequest;
-  readonly #begun: number;
-  readonly #session: number;
-  #sent: RequestInit | undefined;
-  #given: Response | undefined;
-  #never = false;
-  #over = false;
+/** Sends once, like the transport alone, but through the hooks. Notes what the real transport did, whatever the hooks claim. */
+async function sendAround(client: Client, request: ReplayableRequest, a: AttemptRequest): Promise<TransportResult> {
+  const { transport } = client;
+  const begun = client.platform.clock.now();
+  const session = sessionOf(client);
+  let sent = undefined as RequestInit | undefined;
+  let given = undefined as Response | undefined;
+  let never = false;
+  let over = false;
 
-  constructor(client: Client, request: ReplayableRequest, a: AttemptRequest) {
-    this.#client = client;
-    this.#request = request;
-    this.#a = a;
-    this.#begun = client.platform.clock.now();
-    this.#session = sessionOf(client);
-  }
-
-  async send(_: string, init: RequestInit): Promise<Response> {
-    try {
-      const response = await this.#through(hooksOf(this.#client), this.#request, init);
-      if (!this.#given || response !== this.#given) throw new TypeError('once: this is not the Response that the transport gave');
-      return response;
-    } finally {
-      this.#over = true;
-    }
-  }
-
-  /** Only an error that the transport itself threw proves that nothing was sent. */
-  neverSent(): boolean {
-    return this.#never;
-  }
-
-  mayResend(): boolean {
-    return this.#client.transport.mayResend(this.#sent as RequestInit, this.#a.carrier);
-  }
-
-  /** How the attempt ended, judged by what the transport did: if it was never called, nothing was sent, whatever the hooks did. */
-  over(left: TransportResult): TransportResult {
-    this.#over = true;
-    if (left.answered || left.reading !== NO_ANSWER) return left;
-    return this.#sent ? { ...left, reached: left.reached || !!this.#given } : { reading: NOT_SENT, cause: left.cause };
-  }
-
-  #through([hook, ...inner]: readonly Around[], request: ReplayableRequest, init: RequestInit): Promise<Response> {
-    if (!hook) return this.#leave(request, init);
-    const { job, number, ambiguous, resumed } = this.#a;
-    const { method, url, headers, body } = request;
-    const attempt = {
-      operation: named(job.name),
-      attempt: number,
-      again: ambiguous || resumed,
-      resumed,
-      method,
-      url,
-      headers: new Headers(headers),
-      body,
-      '~oncefetch': () => this.#a,
-    };
-    // If a hook adds no header, await nothing, so that tracers that follow the call stack see the transport inside of the hook.
-    return hook(attempt, (more) =>
-      more === undefined ? this.#through(inner, request, init) : this.#keyed(request, more).then((next) => this.#through(inner, next, init)),
-    );
-  }
-
-  async #keyed(request: ReplayableRequest, more: HeadersInit): Promise<ReplayableRequest> {
-    const next = await withKey(merged(request, more), this.#a);
-    if (!next) throw new Error('once: the request has no place for its key');
-    return next;
-  }
-
-  #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
-    // If a hook took long, another driver may have taken the record meanwhile.
-    return sleptSince(this.#client, this.#begun) && this.#a.stillMine
-      ? this.#a.stillMine().then((mine) => this.#call(request, init, mine))
-      : this.#call(request, init, true);
-  }
-
-  async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {
-    const client = this.#client;
+  const call = async ({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> => {
     // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
-    if (isSamePerson(this.#a.job) && sessionOf(client) !== this.#session) throw new Error('once: another user has logged in, or clear() was called');
+    if (isSamePerson(a.job) && sessionOf(client) !== session) throw new Error('once: another user has logged in, or clear() was called');
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
-    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#a.leaves()) throw new Error('once: this attempt was sent already, or is over');
-    const { transport } = client;
-    const sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
-    this.#sent = sent;
+    if (!mine || sent || over || init.signal?.aborted || !a.leaves()) throw new Error('once: this attempt was sent already, or is over');
+    sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
     try {
-      this.#given = await transport.send(url, sent);
-      return this.#given;
+      given = await transport.send(url, sent);
+      return given;
     } catch (cause) {
-      this.#never = !init.signal?.aborted && transport.neverSent(cause, sent);
+      // Only an error that the transport itself threw proves that nothing was sent.
+      never = !init.signal?.aborted && transport.neverSent(cause, sent);
       throw cause;
     }
-  }
+  };
+  const keyed = async (bare: ReplayableRequest, more: HeadersInit): Promise<ReplayableRequest> => {
+    const next = await withKey(merged(bare, more), a);
+    if (!next) throw new Error('once: the request has no place for its key');
+    return next;
+  };
+  const through = ([hook, ...inner]: readonly Around[], next: ReplayableRequest, init: RequestInit): Promise<Response> => {
+    // If a hook took long, another driver may have taken the record meanwhile.
+    if (!hook) return sleptSince(client, begun) && a.stillMine ? a.stillMine().then((mine) => call(next, init, mine)) : call(next, init, true);
+    // If a hook adds no header, await nothing, so that tracers that follow the call stack see the transport inside of the hook.
+    return hook(shown(next, a), (more) =>
+      more === undefined ? through(inner, next, init) : keyed(next, more).then((changed) => through(inner, changed, init)),
+    );
+  };
+  /** The hooks take the transport's place. */
+  const passage: Client['transport'] = {
+    async send(_, init) {
+      try {
+        const response = await through(hooksOf(client), request, init);
+        if (!given || response !== given) throw new TypeError('once: this is not the Response that the transport gave');
+        return response;
+      } finally {
+        over = true;
+      }
+    },
+    neverSent: () => never,
+    mayResend: () => transport.mayResend(sent as RequestInit, a.carrier),
+  };
+  // `a.leaves` is asked later, when the innermost hook calls `send`.
+  const left = await callTransport({ ...client, transport: passage }, request, { ...a, leaves: () => true });
+  over = true;
+  if (left.answered || left.reading !== NO_ANSWER) return left;
+  // If the real transport was never called, nothing was sent, whatever the hooks did.
+  return sent ? { ...left, reached: left.reached || !!given } : { reading: NOT_SENT, cause: left.cause };
 }
