@@ -1,5 +1,6 @@
 /** A hook around each attempt: for telemetry, measurements, and signatures. */
-import { type OperationName, typeOf } from '../core/name.js';
+import { checkOne } from '../check.js';
+import type { OperationName } from '../core/name.js';
 import { NO_ANSWER, NOT_SENT } from '../core/verdict.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
@@ -36,7 +37,7 @@ export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Resp
  * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
  */
 export function around(hook: Around): Feature {
-  if (typeof hook !== 'function') throw new TypeError(`once: around takes a function, got ${typeOf(hook)}`);
+  checkOne(hook, 'function', 'the hook of around');
   // Each hook is stored under its own symbol, so that a client can have several.
   return { name: 'around', parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };
 }

@@ -1,8 +1,8 @@
 /** Events for logs. */
 
-import { check } from '../check.js';
+import { check, checkOne } from '../check.js';
 import type { OnceEvent } from '../core/event.js';
-import { namePrefix, type OperationName, typeOf } from '../core/name.js';
+import { namePrefix, type OperationName } from '../core/name.js';
 import { openLog } from '../engine/log.js';
 import type { Listener } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
@@ -26,7 +26,7 @@ export interface SubscribeOptions {
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
   const client = clientOf(once, 'subscribe');
   const { listeners } = client;
-  if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
+  checkOne(listener, 'function', 'the listener of subscribe');
   check(options, { prefix: 'array', signal: 'signal' }, 'subscribe');
   const { prefix, signal } = options;
   // Another listener may have unsubscribed this one just now.

@@ -1,5 +1,6 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 
+import { checkOne } from '../check.js';
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
@@ -144,7 +145,7 @@ class ObservedOperation implements Operation {
 
   subscribe(listener: () => void): () => void {
     const client = this.#client;
-    if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
+    checkOne(listener, 'function', 'the listener of subscribe');
     let over = false;
     // Wrap the listener, so that it can subscribe twice, and is not called after it has unsubscribed, even if that happens while listeners are called.
     const entry = (): void => (over ? undefined : listener());

@@ -1,5 +1,5 @@
 /** Tells screens when to look again, and who the present user is. */
-import { typeOf } from '../core/name.js';
+import { checkOne } from '../check.js';
 import { namespaceNow } from '../engine/address.js';
 import * as observe from '../engine/observe.js';
 import { refreshScreens } from '../engine/registry.js';
@@ -15,7 +15,7 @@ import { clientOf, type Once } from '../once.js';
  */
 export function watch(once: Once, listener: () => void): () => void {
   const client = clientOf(once, 'watch');
-  if (typeof listener !== 'function') throw new TypeError(`once: watch takes a function, got ${typeOf(listener)}`);
+  checkOne(listener, 'function', 'the listener of watch');
   return observe.watch(client, () => listener());
 }
 

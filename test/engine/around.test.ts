@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, NeverConnected, replays, unreachable } from '../support/server.js';
+import { says } from '../support/texts.js';
 import { HOUR, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
@@ -56,7 +57,9 @@ describe('around', () => {
   });
 
   test('must be a function', () => {
-    expect(() => around(undefined as unknown as Around)).toThrow(new TypeError('once: around takes a function, got undefined'));
+    expect(() => around(undefined as unknown as Around)).toThrow(
+      new TypeError(`once: the hook of around must be ${says('a function', 'function')}, got undefined`),
+    );
   });
 });
 
