@@ -20,7 +20,7 @@ const uuidOf = (...parts: readonly (string | number)[]): string => v5(JSON.strin
 export function derived(question: { namespace: string; operation: OperationName | undefined; generation: number }): string {
   if (typeof question?.generation !== 'number') throw new TypeError(wrong('derived', 'given', typeOf(question)));
   const { namespace, operation, generation } = question;
-  if (!operation) throw new TypeError('once: a derived key needs a name');
+  if (!operation) throw new TypeError(wrong('derived', 'no-name'));
   return uuidOf(namespace, encodeName(operation), generation);
 }
 

@@ -11,6 +11,7 @@ import { callTransport, withKey } from '../http/http-payload.js';
 import { type ReplayableRequest, spreadable } from '../http/request.js';
 import type { TransportResult } from '../http/sending.js';
 import type { Feature, Leaving } from '../option-types.js';
+import { wrong } from '../texts/full.js';
 
 /** The attempt that an `around` hook is called for: its request as it goes out, and its operation. */
 export interface AroundAttempt extends Leaving {
@@ -72,7 +73,7 @@ async function sendAround(client: Client, request: ReplayableRequest, a: Attempt
     // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
     if (isSamePerson(a.job) && sessionOf(client) !== session) throw new Error('once: another user has logged in, or clear() was called');
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
-    if (!mine || sent || over || init.signal?.aborted || !a.leaves()) throw new Error('once: this attempt was sent already, or is over');
+    if (!mine || sent || over || init.signal?.aborted || !a.leaves()) throw new Error(wrong('the hook of around', 'sent-already'));
     sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
     try {
       given = await transport.send(url, sent);
@@ -85,7 +86,7 @@ async function sendAround(client: Client, request: ReplayableRequest, a: Attempt
   };
   const keyed = async (bare: ReplayableRequest, more: HeadersInit): Promise<ReplayableRequest> => {
     const next = await withKey(merged(bare, more), a);
-    if (!next) throw new Error('once: the request has no place for its key');
+    if (!next) throw new Error(wrong(String(a.carrier), 'no-place'));
     return next;
   };
   const through = ([hook, ...inner]: readonly Around[], next: ReplayableRequest, init: RequestInit): Promise<Response> => {
@@ -101,7 +102,7 @@ async function sendAround(client: Client, request: ReplayableRequest, a: Attempt
     async send(_, init) {
       try {
         const response = await through(hooksOf(client), request, init);
-        if (!given || response !== given) throw new TypeError('once: this is not the Response that the transport gave');
+        if (!given || response !== given) throw new TypeError(wrong('the hook of around', 'other-response'));
         return response;
       } finally {
         over = true;

@@ -92,11 +92,11 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   const { background: wanted, namespace, keep } = settings;
   if (!wanted || !payload) return undefined;
   const { untilMs } = wanted;
-  if (!name.length) throw new TypeError("once: once.background needs a name, such as once: { operation: ['pay', cart.id] }");
-  if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
+  if (!name.length) throw new TypeError(wrong('once.background', 'no-name'));
+  if (!namespace && !client.platform.server) throw new TypeError(wrong('once.background', 'no-namespace'));
   if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS))
-    throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
-  if (!toStore(payload, keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
+    throw new RangeError(wrong('once.background.untilMs', 'wall-time', String(untilMs)));
+  if (!toStore(payload, keep.headers)) throw new TypeError(wrong('once.background', 'no-request'));
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
 

@@ -14,6 +14,7 @@ import { doneBefore } from '../engine/settle.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
+import { wrong } from '../texts/full.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -28,7 +29,7 @@ import type { Changed, Store } from '../ports.js';
 export async function move(once: Once, from: string): Promise<void> {
   const client = clientOf(once, 'move');
   const to = namespaceOf(client);
-  if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
+  if (typeof from !== 'string' || from === '') throw new TypeError(wrong('from of move', 'namespace', typeOf(from)));
   if (from === to) return;
   const guest = from as Namespace;
   try {

@@ -1,5 +1,6 @@
 /** Runs a function once, such as a call of a provider's SDK or a message handler. */
 
+import { checkOne } from '../check.js';
 import { childKey } from '../core/derived.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
@@ -58,7 +59,7 @@ export interface Attempt {
  */
 export async function run<T>(once: Once, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T> = {}): Promise<T> {
   const client = clientOf(once, 'run');
-  if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
+  checkOne(effect, 'function', 'the effect of run');
   const { settings, verdict } = runSettings(client.settings, options);
   const address = addressOf(client, encodeName(name));
   const { signal, result: schema } = options;

@@ -47,7 +47,7 @@ describe('derived', () => {
   });
 
   test('needs a name', () => {
-    expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(new TypeError('once: a derived key needs a name'));
+    expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(new TypeError(wrong('derived', 'no-name')));
   });
 
   test('says that it is given, not called', () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { background, hooks, move, type OnceOptions, type Outcome, resumeInBackground } from '../../src/entries/index.js';
 import { type Arrival, answers, charged, delayed, type Entry, lost, replays, textOf } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
+import { says } from '../support/texts.js';
 import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const OTHER = { cart: 'c1', amount: 11 };
@@ -107,7 +108,7 @@ test('a press that joins a call under way adds no consent of its own', async () 
 test('a time without an end is refused, because a store of JSON could not keep it', async () => {
   const { world, page } = scene();
   const { error } = await world.end(page.tab, pay(page.once, { background: { untilMs: Number.POSITIVE_INFINITY } }));
-  expect(String(error)).toMatch(/RangeError.*untilMs must be a time in ms since 1970, got Infinity/);
+  expect(String(error)).toMatch(says(/RangeError.*untilMs must be a time in ms since 1970, got Infinity/, /RangeError.*untilMs: wall-time, got Infinity/));
   expect(world.records).toEqual([]);
 });
 

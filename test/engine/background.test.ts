@@ -10,6 +10,7 @@ import type { Once } from '../../src/once.js';
 import type { Locks } from '../../src/ports.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
+import { says } from '../support/texts.js';
 import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const CONSENT = { until: expect.any(Number), alone: true };
@@ -54,28 +55,43 @@ describe('the option', () => {
   });
 
   test.each<[string, OnceOptions, (untilMs: number) => Parameters<typeof pay>[1], RegExp]>([
-    ['a length in place of a time', {}, () => ({ background: { untilMs: 600_000 } }), /untilMs must be a time in ms since 1970, got 600000/],
-    ['no namespace', { namespace: 'x' }, (untilMs) => ({ background: { untilMs } }), /needs the option namespace/],
-    ['a body that cannot be stored', {}, (untilMs) => ({ background: { untilMs }, init: { body: new Blob(['x']) } }), /cannot store this body/],
+    [
+      'a length in place of a time',
+      {},
+      () => ({ background: { untilMs: 600_000 } }),
+      says(/untilMs must be a time in ms since 1970, got 600000/, /untilMs: wall-time, got 600000/),
+    ],
+    ['no namespace', { namespace: 'x' }, (untilMs) => ({ background: { untilMs } }), says(/needs the option namespace/, /no-namespace/)],
+    [
+      'a body that cannot be stored',
+      {},
+      (untilMs) => ({ background: { untilMs }, init: { body: new Blob(['x']) } }),
+      says(/cannot store this body/, /no-request/),
+    ],
     [
       'a word in place of a time',
       {},
       () => ({ background: { untilMs: 'soon' as never } }),
-      /once\.background\.untilMs must be a (number|time in ms since 1970), got (string|soon)/,
+      says(/once\.background\.untilMs must be a number, got string/, /once\.background\.untilMs: wall-time, got soon/),
     ],
-    ['an unknown member', {}, () => ({ background: { forMs: 5 } as never }), /(there is no option once\.background\.forMs|untilMs must be a time)/],
-  ])('with %s is refused; nothing is stored or sent', async (what, options, call, says) => {
+    [
+      'an unknown member',
+      {},
+      () => ({ background: { forMs: 5 } as never }),
+      says(/there is no option once\.background\.forMs/, /untilMs: wall-time, got undefined/),
+    ],
+  ])('with %s is refused; nothing is stored or sent', async (what, options, call, message) => {
     const { world, page } = scene(options);
     const once = what === 'no namespace' ? page.tab.once() : page.once;
     const { error } = await world.end(page.tab, pay(once, call(world.clock.now() + MINUTE)));
-    expect(String(error)).toMatch(says);
+    expect(String(error)).toMatch(message);
     expect(world.records).toEqual([]);
   });
 
   test('needs a name', async () => {
     const { world, page, inMs } = scene();
     const call = watched(page.once.fetch('https://shop.example/x', { method: 'POST', body: '1', once: inMs(MINUTE) }));
-    expect(String((await world.end(page.tab, call)).error)).toMatch(/once\.background needs a name/);
+    expect(String((await world.end(page.tab, call)).error)).toMatch(says(/once\.background needs a name/, /once\.background: no-name/));
     expect(world.records).toEqual([]);
   });
 
