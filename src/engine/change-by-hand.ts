@@ -16,40 +16,15 @@ import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, returnToStore, updateStored } from './record-access.js';
 import { stateOf } from './shown.js';
 
-/** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(
-  client: Client,
-  address: OperationAddress,
-  work: (id: RecordId, ns: NamespaceDigest, hold: InFlightOperation) => Promise<T>,
-): Promise<T> {
-  const { flights } = client.registry;
-  const flight = flights.get(address.operationKey);
-  // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
-  if (flight?.ended) await flight.landed;
-  if (flights.has(address.operationKey)) throw busyError({ client, ...address });
-  // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
-  const hold = new InFlightOperation(client, address.operationKey);
-  try {
-    const release = await tryLockInTime(client, address.lock);
-    if (!release) throw busyError({ client, ...address });
-    const { id, ns } = await idsOf(client, address);
-    const place = { client, ...address, id };
-    await returnToStore(place);
-    await freeFromDeadOwner(place);
-    return await work(id, ns, hold).finally(release);
-  } finally {
-    hold.land();
-    announceChange(client);
-  }
-}
+/** An operation that the app changes. */
+export type ByHand = OperationAddress & { readonly client: Client };
 
 /**
  * Changes a record on behalf of the app, then updates the screens. Rejects with ERR_ONCE_BUSY while a live driver holds the
  * record, and with the error that `change` gives, if any. `afterCommit` is called before the claim is released.
  */
 export async function changeByHand(
-  client: Client,
-  address: OperationAddress,
+  operation: ByHand,
   change: (
     record: OnceRecord | undefined,
     stored: unknown,
@@ -58,42 +33,59 @@ export async function changeByHand(
   ) => Changed<OnceError | undefined>,
   afterCommit?: () => void,
 ): Promise<void> {
-  const { operationKey } = address;
+  const { client, operationKey } = operation;
+  const { flights, leftOpen: remembered } = client.registry;
+  const flight = flights.get(operationKey);
+  // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
+  if (flight?.ended) await flight.landed;
+  if (flights.has(operationKey)) throw busyError(operation);
+  // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
+  const hold = new InFlightOperation(client, operationKey);
+  let release: Awaited<ReturnType<typeof tryLockInTime>>;
   let storedNow: unknown;
   let justChanged = false;
-  await claimed(client, address, async (id, ns, hold) => {
+  try {
+    release = await tryLockInTime(client, operation.lock);
+    if (!release) throw busyError(operation);
+    const ids = await idsOf(client, operation);
+    const place = { ...operation, ...ids };
+    await returnToStore(place);
+    await freeFromDeadOwner(place);
     const next = (found: unknown, storeNow: number): Changed<OnceError | undefined> => {
       // If the store has lost the record of what this realm may have sent, the app is not told that there is nothing to forget.
       const stored = found ?? leftOpen({ client, operationKey, settings: client.settings }, storeNow);
       const record = readRecord(stored);
-      const changed = change(record, stored, storeNow, { id, ns });
+      const changed = change(record, stored, storeNow, ids);
       const done = readRecord(changed.next)?.ending?.effect === 'done';
       // The driver of what `move` took cannot write its end down any more, so the app may say at once that it is done.
       const busy = heldElsewhere(client, record, storeNow) && !(done && record?.lease?.owner === MOVED);
-      const result = busy ? { value: busyError({ client, ...address }) } : changed;
+      const result = busy ? { value: busyError(operation) } : changed;
       // A call that waits for this change meant what is done now. If the app says "none", or forgets it, that call is another operation.
       if (done && !busy) hold.looks[0] = { ended: endedBefore(record) };
       justChanged = result.next !== undefined;
       storedNow = justChanged ? result.next : stored;
       return result;
     };
-    const refused = await updateStored({ client, operationKey, id }, next, 'strict');
+    const refused = await updateStored(place, next, 'strict');
     if (refused) throw refused;
-    client.registry.leftOpen.delete(operationKey);
+    remembered.delete(operationKey);
     afterCommit?.();
-  });
+  } finally {
+    release?.();
+    hold.land();
+    announceChange(client);
+  }
   // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.
-  if (!client.registry.flights.has(operationKey)) publish(client, operationKey, stateOf(client, operationKey, storedNow, justChanged));
+  if (!flights.has(operationKey)) publish(client, operationKey, stateOf(client, operationKey, storedNow, justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */
 export function refusal(
-  client: Client,
-  address: OperationAddress,
+  operation: ByHand,
   record: OnceRecord | undefined,
   code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED',
   ending: Ending,
 ): OnceError {
-  if (!record) return failure({ client, ...address }, ending, {}, code);
-  return new OnceError(code, { ...rememberedOutcome({ client, ...address }, record, ending, false), sent: record.ambiguous ? 'maybe' : 'no' });
+  if (!record) return failure(operation, ending, {}, code);
+  return new OnceError(code, { ...rememberedOutcome(operation, record, ending, false), sent: record.ambiguous ? 'maybe' : 'no' });
 }

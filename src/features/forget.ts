@@ -5,8 +5,7 @@ import { unknown } from '../core/outcome.js';
 import { bare, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
-import { changeByHand, refusal } from '../engine/change-by-hand.js';
-import type { Client, OperationAddress } from '../engine/client.js';
+import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -22,19 +21,21 @@ import { clientOf, type Once } from '../once.js';
 export async function forget(once: Once, name: OperationName, options: { evenIfUnknown?: boolean | undefined } = {}): Promise<void> {
   const client = clientOf(once, 'forget');
   check(options, { evenIfUnknown: 'boolean' }, 'forget');
-  await forgetRecord(client, addressOf(client, encodeName(name)), options.evenIfUnknown === true);
+  await forgetRecord({ ...addressOf(client, encodeName(name)), client }, options.evenIfUnknown === true);
 }
 
 /** Retires the record instead of removing it, because derived keys need its generation. */
-function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: boolean): Promise<void> {
+function forgetRecord(operation: ByHand, evenIfUnknown: boolean): Promise<void> {
+  const { client, operationKey } = operation;
+  const { payloads } = client.registry;
   const dropPayloads = (): void => {
-    for (const key of client.registry.payloads.keys()) if (key.startsWith(`${address.operationKey}\n`)) client.registry.payloads.delete(key);
+    for (const key of payloads.keys()) if (key.startsWith(`${operationKey}\n`)) payloads.delete(key);
   };
-  const change: Parameters<typeof changeByHand>[2] = (record, stored, storeNow) => {
+  const change: Parameters<typeof changeByHand>[1] = (record, stored, storeNow) => {
     if (stored === undefined) return { value: undefined };
-    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
-      return { value: refusal(client, address, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+      return { value: refusal(operation, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
     // If the operation was retired without an effect and its key is not used up, there is nothing to forget but what was done before it.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky)
       return { ...(record.previous && { next: seal({ ...record, previous: undefined }) }), value: undefined };
@@ -42,7 +43,7 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
     // unseen may have had an effect: put the record of that key back, without what was done before it.
     if (record.state === 'pending' && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
-      if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };
+      if (!before) return { value: refusal(operation, record, 'ERR_ONCE_RECORD', unknown('record')) };
       if (before.keyInUse) return { next: seal({ ...before, previous: undefined, revision: record.revision }), value: undefined };
     }
     const now = client.platform.clock.now();
@@ -59,5 +60,5 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
       value: undefined,
     };
   };
-  return changeByHand(client, address, change, dropPayloads);
+  return changeByHand(operation, change, dropPayloads);
 }

@@ -6,8 +6,7 @@ import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
-import { changeByHand, refusal } from '../engine/change-by-hand.js';
-import type { Client, OperationAddress } from '../engine/client.js';
+import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/failure.js';
 import { doneBefore } from '../engine/settle.js';
 import { THAW_MS } from '../engine/wait.js';
@@ -27,31 +26,28 @@ import { clientOf, type Once } from '../once.js';
  */
 export async function settle(once: Once, name: OperationName, effect: 'done' | 'none'): Promise<void> {
   const client = clientOf(once, 'settle');
-  await settleByHand(client, addressOf(client, encodeName(name)), effect);
-}
-
-function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {
+  const operation = { ...addressOf(client, encodeName(name)), client };
   checkOne(effect, ['done', 'none'], 'effect of settle');
   const { clock, randomness } = client.platform;
   const { keep, limits } = client.settings;
   const since = clock.now();
   const ending = effect === 'done' ? replayed('reconcile') : rejected();
-  return changeByHand(client, address, (record, stored, storeNow, { id, ns }) => {
+  await changeByHand(operation, (record, stored, storeNow, { id, ns }) => {
     const now = clock.now();
-    if (stored !== undefined && !record) return { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (stored !== undefined && !record) return { value: refusal(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     // After a refusal a key may stay in use. Then the app may still say that there can be no effect under it any more.
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     if (effect === 'none' && !open)
       return {
-        value: record?.state === 'settled' ? refusal(client, address, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined,
+        value: record?.state === 'settled' ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined,
       };
     // The store may have lost it, so that only this page knows.
     if (record?.state === 'settled') return { next: record, value: undefined };
-    const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
+    const base = record ?? blank(operation, id, ns, randomness.uuid(), now);
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
     const behind = now < since - THAW_MS || (now - since > THAW_MS && base.touchedAt > since + storeNow - now);
-    if (effect === 'none' && (behind || mayArrive(base, limits, storeNow))) return { value: busyError({ client, ...address }) };
+    if (effect === 'none' && (behind || mayArrive(base, limits, storeNow))) return { value: busyError(operation) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
@@ -75,12 +71,12 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
 }
 
 /** A record to settle for an operation that was never begun here. */
-const blank = (client: Client, address: OperationAddress, id: RecordId, ns: NamespaceDigest, key: string, now: number): OnceRecord =>
+const blank = ({ client, label }: ByHand, id: RecordId, ns: NamespaceDigest, key: string, now: number): OnceRecord =>
   seal({
     v: RECORD_VERSION,
     id,
     ns,
-    label: address.label,
+    label,
     state: 'pending',
     forgetAt: now,
     key: key as IdempotencyKey,
