@@ -17,15 +17,15 @@ const nameOf = (pointer: string): string => pointer.replace(/^#?\//, '').replace
 
 /** The `errors` of a refusal: `[{ pointer, detail }]` (RFC 9457), `[{ name, message }]`, or texts by name. */
 function fieldErrors(answer: unknown): readonly FieldError[] {
-  const errors = typeof answer === 'object' && answer !== null ? (answer as { readonly errors?: unknown }).errors : undefined;
-  if (typeof errors !== 'object' || errors === null) return [];
-  const pairs = Array.isArray(errors)
-    ? errors.map((one: Record<string, unknown> | null) => [
-        nameOf(text(one?.['pointer'] ?? one?.['name'] ?? one?.['field'])),
-        text(one?.['detail'] ?? one?.['message']),
-      ])
-    : Object.entries(errors).map(([name, value]) => [name, text(value)]);
-  return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
+  const { errors } = Object(answer) as { readonly errors?: unknown };
+  if (typeof errors !== 'object') return [];
+  const found = Array.isArray(errors)
+    ? errors.map((one: unknown) => {
+        const { pointer, name, field, detail, message } = Object(one) as Readonly<Record<string, unknown>>;
+        return { name: nameOf(text(pointer ?? name ?? field)), message: text(detail ?? message) };
+      })
+    : Object.entries(errors ?? {}).map(([name, value]) => ({ name, message: text(value) }));
+  return found.filter(({ message }) => message !== '');
 }
 
 /** The fields of a form. Calls the getter of the prototype, because `form.elements` may be a field of that name. */

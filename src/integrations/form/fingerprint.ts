@@ -10,12 +10,13 @@ async function printOf(file: File): Promise<string> {
   return subtle ? hex(await subtle.digest('SHA-256', bytes)) : Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
 }
 
-/** The fields as texts, sorted by name; fields of the same name keep their order, which counts. `ignored`: names that do not count. */
+/** The fields that count, sorted by name; fields of the same name keep their order. The key does not count, nor do the names in `ignored`. */
+export const countedOf = (fields: readonly [string, FormDataEntryValue][], ignored: readonly string[]): readonly [string, FormDataEntryValue][] =>
+  fields.filter(([name]) => name !== KEY_FIELD && !ignored.includes(name)).sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
+
+/** The fields as texts. `ignored`: names that do not count. */
 export async function fingerprintOf(fields: FormData, multipart: boolean, ignored: readonly string[]): Promise<readonly string[]> {
-  const counted = [...fields]
-    .filter(([name]) => name !== KEY_FIELD && !ignored.includes(name))
-    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
-  const texts = counted.map(async ([name, value]) => {
+  const texts = countedOf([...fields], ignored).map(async ([name, value]) => {
     if (typeof value === 'string') return JSON.stringify([name, value]);
     return JSON.stringify(multipart ? [name, value.name, value.type, await printOf(value)] : [name, value.name]);
   });

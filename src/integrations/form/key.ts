@@ -76,7 +76,7 @@ export class SpentKeys {
 
 /** The next key in an answer, if any. By giving one, the server says that the key before it is used up. */
 export function nextKey(answer: unknown): string | undefined {
-  const next = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[KEY_FIELD] : undefined;
+  const { [KEY_FIELD]: next } = Object(answer) as Record<string, unknown>;
   return typeof next === 'string' && next !== '' ? next : undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { Operation, OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
 import { fieldsIn } from './fields.js';
-import { KEY_FIELD } from './key.js';
+import { countedOf } from './fingerprint.js';
 import { wrong } from './options.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
 import { type FormMoment, type FormOutcome, report } from './words.js';
@@ -45,11 +45,9 @@ function typedInto(form: HTMLFormElement, ignored: readonly string[], counted?: 
   const disabled = fieldsIn(form)
     .filter((one) => counted?.has(one) && isDisabled(one))
     .flatMap(entriesOf);
-  const fields = [...enabled, ...disabled].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
-  // Sort by name, because fields that are disabled by now come last above.
-  fields.sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
   return JSON.stringify(
-    fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
+    // Sorted by name, because fields that are disabled by now come last.
+    countedOf([...enabled, ...disabled], ignored).map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
   );
 }
 

@@ -68,8 +68,8 @@ const isUnread = (told: FormOutcome | undefined): boolean => told?.outcome?.type
 
 /** The server's own text for a refusal (RFC 9457). */
 function problemOf({ moment, answer }: FormOutcome): string | undefined {
-  if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
-  const { detail, title } = answer as { readonly detail?: unknown; readonly title?: unknown };
+  if (moment !== 'refused') return undefined;
+  const { detail, title } = Object(answer) as { readonly detail?: unknown; readonly title?: unknown };
   return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
 }
 
