@@ -66,14 +66,15 @@ export const recordsIn = (client: Client, store: Store, query: Query, until?: nu
 /** The store, and the memory for records that the store did not take. */
 export const storesOf = (client: Client): readonly Store[] => (client.registry.degraded.size ? [client.store, client.fallback()] : [client.store]);
 
+/** Which pending records to list. `after`: the cursor behind which the list begins. `all`: hidden ones too. */
+interface Listing {
+  readonly prefix?: OperationName | undefined;
+  readonly after?: string | undefined;
+  readonly all?: boolean;
+}
+
 /** The pending records of a namespace, page by page, in the order of their names. */
-export async function* scanPending(
-  client: Client,
-  namespace: Namespace,
-  prefix: OperationName | undefined,
-  after: string | undefined,
-  all = false,
-): AsyncGenerator<Scanned> {
+export async function* scanPending(client: Client, namespace: Namespace, { prefix, after, all }: Listing = {}): AsyncGenerator<Scanned> {
   const heads: { readonly list: AsyncGenerator<Scanned, undefined>; next: Scanned | undefined }[] = [];
   for (const pages of await pendingIn(client, namespace, prefix, all)) {
     const list = listed((cursor) => pages(undefined, cursor), after);

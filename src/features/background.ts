@@ -142,7 +142,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
     if (!options.signal?.aborted) throw error;
   }
   let open = 0;
-  for await (const { record } of scanPending(client, namespace, undefined, undefined)) if ((record.request?.consent?.until ?? 0) > clock.now()) open++;
+  for await (const { record } of scanPending(client, namespace)) if ((record.request?.consent?.until ?? 0) > clock.now()) open++;
   return { open };
 }
 

@@ -42,7 +42,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   const kept: PendingOperation[] = [];
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
   for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
-  for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, undefined, undefined, true)) {
+  for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };

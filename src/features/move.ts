@@ -34,7 +34,7 @@ export async function move(once: Once, from: string): Promise<void> {
   const guest = from as Namespace;
   try {
     // If a name has two records, move the one in memory first, because this page goes on with that one.
-    for (const scanned of [scanPending(client, guest, undefined, undefined, true), scanInUse(client, guest)])
+    for (const scanned of [scanPending(client, guest, { all: true }), scanInUse(client, guest)])
       await inGroups(scanned, (found) => moveOne(client, guest, to, found));
     await moveDamaged(client, guest, to);
   } finally {

@@ -52,7 +52,7 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
   if (namespace === undefined || !reads) return found;
   const limit = options.limit ?? PAGE;
   let held: readonly LockInfo[] | undefined;
-  for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
+  for await (const { record, operationKey } of scanPending(client, namespace, options)) {
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.

@@ -47,7 +47,9 @@ function typedInto(form: HTMLFormElement, ignored: readonly string[], counted?: 
     .flatMap(entriesOf);
   return JSON.stringify(
     // Sorted by name, because fields that are disabled by now come last.
-    countedOf([...enabled, ...disabled], ignored).map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
+    countedOf([...enabled, ...disabled], ignored).map(([name, value]) =>
+      typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified],
+    ),
   );
 }
 
