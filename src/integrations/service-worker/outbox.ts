@@ -38,23 +38,22 @@ const AGED_MS = 1000;
  * outbox(once, { namespace: async () => (await cookieStore.get('user'))?.value });
  */
 export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<InBackground> {
-  const { registration, own } = scope();
+  const own = scope();
   const asks = checked(once, options);
   const here: Here = { user: undefined, unsure: false };
   const go = asks ? goFor(once, asks, here) : () => resumeInBackground(once);
-  let running: Promise<InBackground> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   let next: Promise<InBackground> | undefined;
   // One run at a time. A request during a run gets the next run, which sees what was stored meanwhile.
   const goOn = (): Promise<InBackground> => {
-    next ??= (running ?? Promise.resolve()).then(started, started);
+    next ??= last.then(started, started);
     return next;
   };
   const started = (): Promise<InBackground> => {
-    running = go().finally(() => {
-      running = undefined;
-    });
+    const run = go();
+    last = run;
     next = undefined;
-    return running;
+    return run;
   };
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
   // No `waitUntil` here: the browser holds requests of pages until the worker is active, and the worker may wait for a page that is paying.
@@ -63,7 +62,7 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
   own.addEventListener('online', () => own.serviceWorker?.state.startsWith('inst') || void quietly());
   own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
   // A new version of the worker that is not active yet leaves this to the active one.
-  if (isActive(own, registration)) void quietly();
+  if (isActive(own)) void quietly();
   return goOn;
 }
 

@@ -24,12 +24,11 @@ export interface Scope {
   reportError?(error: unknown): void;
 }
 
-export function scope(): { readonly own: Scope; readonly registration: ServiceWorkerRegistration } {
+export function scope(): Scope {
   if (!('ServiceWorkerGlobalScope' in globalThis)) throw new TypeError('once: outbox must be called in a service worker');
-  const own = globalThis as unknown as Scope;
-  return { own, registration: own.registration };
+  return globalThis as unknown as Scope;
 }
 
 /** Whether this is the active worker, not a new version that is being installed. */
-export const isActive = ({ serviceWorker }: Scope, { active, installing, waiting }: ServiceWorkerRegistration): boolean =>
+export const isActive = ({ serviceWorker, registration: { active, installing, waiting } }: Scope): boolean =>
   serviceWorker ? serviceWorker.state === 'activated' : active !== null && !installing && !waiting;
