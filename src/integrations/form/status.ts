@@ -128,20 +128,18 @@ export function busyButton(button: Submitter | undefined): () => void {
     template.content.append(...button.childNodes);
     button.append(words, template);
   }
-  return () => {
-    button.removeAttribute('aria-busy');
-    button.removeAttribute(SAID);
-    if (button.textContent === words) button.replaceChildren(template.content);
-  };
+  return () => makeIdle(button, button.textContent === words ? template : null);
+}
+
+/** Makes a button look idle again. `template`: has the content that it had. */
+function makeIdle(button: Element, template: HTMLTemplateElement | null): void {
+  button.removeAttribute('aria-busy');
+  button.removeAttribute(SAID);
+  if (template) button.replaceChildren(template.content);
 }
 
 /** Removes busy buttons and errors that were copied together with the element, because they are true of the original only. */
 function removeCopied(host: HTMLElement): void {
-  for (const button of host.querySelectorAll(`:is(button, input)[${SAID}]`)) {
-    button.removeAttribute('aria-busy');
-    button.removeAttribute(SAID);
-    const template = button.querySelector('template');
-    if (template) button.replaceChildren(template.content);
-  }
+  for (const button of host.querySelectorAll(`:is(button, input)[${SAID}]`)) makeIdle(button, button.querySelector('template'));
   removeCopiedErrors(host);
 }
