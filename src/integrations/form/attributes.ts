@@ -25,7 +25,7 @@ export function formIn(element: Element): HTMLFormElement {
   const form = element.querySelector('form');
   if (!form) throw wrong('the element', 'contain a form');
   const read = readSubmission(form, undefined);
-  if ('left' in read && read.mistake) throw read.mistake;
+  if (read instanceof TypeError) throw read;
   return form;
 }
 

@@ -1,16 +1,5 @@
 /** Makes the call of a form, and reads what became of it. */
-import {
-  isOnceError,
-  type Once,
-  type OperationName,
-  type OperationRequestInit,
-  type Outcome,
-  operation,
-  outcomeOf,
-  type PendingOperation,
-  pending,
-  resumeOne,
-} from 'oncefetch';
+import { isOnceError, type Once, type OperationName, type Outcome, operation, outcomeOf, type PendingOperation, pending, resumeOne } from 'oncefetch';
 import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
 import { nextKey, renderedKey, type SpentKeys } from './key.js';
@@ -18,13 +7,7 @@ import { type OnceFormElement, type Shared, wrong } from './options.js';
 import { bodyOf, fieldsOf, type Submission } from './submission.js';
 import type { FormMoment, FormOutcome } from './words.js';
 
-/** What a submit sends. */
-export interface Sent {
-  readonly name: OperationName;
-  readonly url: string;
-  readonly init: OperationRequestInit;
-}
-
+/** What is submitted. */
 export interface Asked {
   readonly element: OnceFormElement;
   readonly submission: Submission;
@@ -33,8 +16,11 @@ export interface Asked {
   readonly keyed: boolean;
 }
 
-/** Collects what the form sends, as it is now. */
-export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent, repeat, repeated }: Shared): Sent {
+/** Sends the form as it is now, or goes on with what was sent before. Throws if the page has a mistake. */
+export function send(
+  { client, fingerprints, options: { call }, spent, repeat, repeated }: Shared,
+  { element, submission, name, keyed }: Asked,
+): Promise<FormOutcome> {
   const fields = fieldsOf(submission);
   // Read the key now: when it is needed, the page may show another operation's key in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
@@ -49,11 +35,9 @@ export function collect({ element, submission, name, keyed }: Asked, { fingerpri
     ...(key !== undefined && { key: () => spent.keyToSend(key) }),
   };
   if (once.repeat !== 'never') repeated.add(name.join(' '));
-  return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
+  const init = { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once };
+  return told(operation(client, name).fetch(submission.url, init), spent);
 }
-
-/** Sends the form, or goes on with what was sent before. */
-export const send = ({ client, spent }: Shared, { name, url, init }: Sent): Promise<FormOutcome> => told(operation(client, name).fetch(url, init), spent);
 
 /** Finds out what became of an operation that was sent before, perhaps by an earlier page. */
 export const ask = ({ client, spent }: Shared, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name), spent);

@@ -1,7 +1,7 @@
 /** Controls one element: from a submit to what is shown. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, settle } from 'oncefetch';
 import { formIn, nameFrom, nextIn } from './attributes.js';
-import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send } from './call.js';
+import { ask, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send } from './call.js';
 import { FieldErrors, setOrRemove } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
@@ -127,7 +127,7 @@ export class FormController {
     this.#endBusy = busyButton(submission.submitter);
     this.#errors.clear();
     const asked = { element: this.#element, submission, name, keyed: isSameName(name, this.#payment?.name) };
-    await this.#ask(name, () => send(this.#shared, collect(asked, this.#shared)));
+    await this.#ask(name, () => send(this.#shared, asked));
   }
 
   async #ask(name: OperationName, call: () => Promise<FormOutcome>): Promise<void> {

@@ -96,17 +96,18 @@ export const queued = (waiting: readonly Press[], press: Press): readonly Press[
 export function pressOf(element: Element, form: HTMLFormElement, submitter: Submitter | undefined, own: OperationName): Press | undefined {
   const submission = readSubmission(form, submitter);
   try {
-    if (!('left' in submission))
-      return {
+    if (submission instanceof TypeError) throw submission;
+    return (
+      submission && {
         submission,
         named: element.getAttribute('operation'),
         name: nameOfButton(submitter) ?? own,
         typed: typedInto(form, ignoredIn(element)),
         counted: new Set(fieldsIn(form).filter((one) => !isDisabled(one))),
-      };
-    if (submission.mistake) throw submission.mistake;
+      }
+    );
   } catch (error) {
     report(error);
+    return undefined;
   }
-  return undefined;
 }

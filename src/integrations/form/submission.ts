@@ -10,11 +10,6 @@ export interface Submission {
   readonly multipart: boolean;
 }
 
-/** `left`: the submit is left to the browser. `mistake`: what the developer should be told. */
-export type Read = Submission | { readonly left: true; readonly mistake?: TypeError | undefined };
-
-const left = (mistake?: TypeError): Read => ({ left: true, mistake });
-
 /** The value of an attribute of the pressed button or else of the form, and the attribute's name. */
 function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'action' | 'method' | 'enctype' | 'target'): [string, string] {
   const own = submitter?.getAttribute(`form${name}`);
@@ -23,26 +18,26 @@ function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'ac
 
 const NO_ORIGIN = 'be of this origin: a page in a sandboxed frame has none without allow-same-origin';
 
-/** Reads a submit. Leaves it to the browser if code can't send it. */
-export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Read {
+/** Reads a submit. If code can't send it, it is left to the browser: `undefined`, or the mistake that the developer should be told. */
+export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Submission | TypeError | undefined {
   const [method, methodFrom] = said(form, submitter, 'method');
-  if (method.toLowerCase() !== 'post') return left(methodFrom === 'method' ? wrong('method', 'be post', method) : undefined);
+  if (method.toLowerCase() !== 'post') return methodFrom === 'method' ? wrong('method', 'be post', method) : undefined;
   const [target, targetFrom] = said(form, submitter, 'target');
-  if (!/^(_self)?$/i.test(target)) return left(wrong(targetFrom, 'be absent: the answer comes to this page', target));
+  if (!/^(_self)?$/i.test(target)) return wrong(targetFrom, 'be absent: the answer comes to this page', target);
   const [action, actionFrom] = said(form, submitter, 'action');
   const url = new URL(action, action === '' ? document.URL : document.baseURI);
   // An action of a framework, such as React's, is left to the framework.
-  if (!/^https?:$/.test(url.protocol)) return left();
+  if (!/^https?:$/.test(url.protocol)) return undefined;
   // A page at about:blank or about:srcdoc has the origin of whoever made it, and one in a sandboxed frame may have none. Neither's `location` tells.
   // That of the others does. Their global `origin` may be a variable of the app.
   const { origin } = globalThis;
   const here = origin === 'null' || location.origin === 'null' ? origin : location.origin;
-  if (url.origin !== here) return left(wrong(actionFrom, origin === 'null' ? NO_ORIGIN : 'be of this origin', action));
+  if (url.origin !== here) return wrong(actionFrom, origin === 'null' ? NO_ORIGIN : 'be of this origin', action);
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
-  if (enctype.toLowerCase() === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
+  if (enctype.toLowerCase() === 'text/plain') return wrong(enctypeFrom, 'not be text/plain');
   // Code sends UTF-8 only. With another charset, the server would get the same form in two encodings, with script and without.
   const charset = form.getAttribute('accept-charset') || document.characterSet;
-  if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset or <meta charset>', 'be utf-8: code sends nothing else', charset));
+  if (!/^\s*utf/i.test(charset)) return wrong('accept-charset or <meta charset>', 'be utf-8: code sends nothing else', charset);
   url.hash = '';
   return { form, submitter, url: url.href, multipart: enctype.toLowerCase() === 'multipart/form-data' };
 }
