@@ -68,6 +68,14 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
   return { owner: MOVED, until: Math.min(until, now + LEASE_MS_MAX - 1) };
 }
 
+/** The lease of a record that a moved one is joined with: it tells until when the attempts of both may be on their way. */
+export function leaseOfBoth(lease: OnceRecord['lease'], moved: OnceRecord['lease']): OnceRecord['lease'] {
+  if (!moved) return lease;
+  return lease && lease.owner !== MOVED
+    ? { ...lease, earlier: Math.max(lease.earlier ?? 0, moved.until) }
+    : { ...moved, until: Math.max(moved.until, lease?.until ?? 0) };
+}
+
 /**
  * Whether an attempt of the record's driver, or of an earlier one, may still be on its way, although the lease may have run out. The lease of a move
  * counts every attempt already.
