@@ -11,6 +11,7 @@ import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
+import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
 import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
@@ -20,13 +21,13 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
   const { decision, ended } = stopped;
   const { parts } = drive.job.client;
   if (ended) {
-    // Another context ended the operation with another payload. If the name may stand for another effect, the present one must still be sent.
+    // Another context ended the operation. If it sent another payload, and the name may stand for another effect, the present one must still be sent.
     const { resumeOnly, fingerprint, settings } = drive.job;
     if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
-    const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
+    const { ending, result } = endIn(drive.job, ended);
     // The operation was sent by the context that ended it, if not by this one.
     const { firstSentAt } = ended;
-    return tell(drive, { ...ending, ...(firstSentAt != null && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
+    return tell(drive, { ...ending, ...(firstSentAt != null && { firstSentAt, sent: 'yes' }) }, result, !result && 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {

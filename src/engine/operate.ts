@@ -18,7 +18,6 @@ import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
 import { keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
-import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 import { bodyError, givenUp, leftBefore, type Unbegun } from './unbegun.js';
@@ -219,11 +218,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
   announceChange(client);
-  const finished = await holdingLease(drive, async () => {
-    const stopped = await drive.run(payload);
-    const { ended } = stopped;
-    return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
-  });
+  const finished = await holdingLease(drive, async () => finish(drive, await drive.run(payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
   else keepLeftOpen(job, finished.record ?? drive.record);

@@ -1,0 +1,63 @@
+/**
+ * Goal: a call that has sent something, slept, and finds when it wakes up that another tab has ended its operation, tells what it did itself, its
+ * listeners hear of the end, and it gives the remembered answer, also while it polls. Method: two tabs, the first of which is frozen.
+ */
+import { describe, expect } from 'vitest';
+import { subscribe } from '../../src/entries/index.js';
+import { answers, type Entry, lost } from '../support/server.js';
+import { type End, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+
+const KEPT = { namespace: 'ann', keep: { response: 'disk' } } as const;
+const EDITED = { body: { cart: 'c1', amount: 12 } };
+
+/** The first tab's call meets `first` and sleeps; the second tab ends its operation. Gives what the first tab tells when it wakes up, and its events. */
+async function wakes(
+  world: World,
+  first: readonly Entry[],
+  second: Entry,
+  options: Parameters<World['open']>[0] = KEPT,
+  of: Parameters<typeof pay>[1] = {},
+): Promise<End & { readonly heard: readonly string[] }> {
+  const [sleeper, other] = ['sleeper', 'other'].map((name) => world.open(options, { name, locks: false })) as [
+    ReturnType<World['open']>,
+    ReturnType<World['open']>,
+  ];
+  const heard: string[] = [];
+  sleeper.tab.in(() => subscribe(sleeper.once, ({ type }) => void heard.push(type)));
+  world.server.plays(...first);
+  const call = pay(sleeper.once);
+  await rest();
+  sleeper.tab.freeze();
+  await world.clock.advance(40 * SECOND);
+  expect(await world.end(other.tab, pay(other.once, { ...ONE, ...of }), second)).toMatchObject({ outcome: { effect: 'done' } });
+  sleeper.tab.thaw();
+  return { ...(await world.end(sleeper.tab, call)), heard: heard.filter((type) => type !== 'diagnostic') };
+}
+
+describe('a call whose answer was lost', () => {
+  test('counts its attempt, gives the stored answer, and tells its listeners the end', async ({ world }) => {
+    const { status, outcome, heard } = await wakes(world, [lost()], answers(201, { id: 'ch_1' }));
+    expect([status, outcome]).toMatchObject([201, { type: 'replayed', from: 'store', attempts: 1, sent: 'yes', resumed: false }]);
+    expect(heard).toEqual(['attempt', 'wait', 'settled']);
+  });
+
+  test('does so if no answer is stored, too', async ({ world }) => {
+    const { code, outcome, heard } = await wakes(world, [lost()], answers(201), {});
+    expect([code, outcome]).toMatchObject(['ERR_ONCE_ALREADY_SETTLED', { type: 'replayed', from: 'store', attempts: 1, sent: 'yes' }]);
+    expect(heard).toEqual(['attempt', 'wait', 'settled']);
+  });
+
+  test('gets no answer to another payload', async ({ world }) => {
+    const { code, outcome } = await wakes(world, [lost()], answers(201, { id: 'ch_1' }), KEPT, EDITED);
+    expect([code, outcome]).toMatchObject(['ERR_ONCE_ALREADY_SETTLED', { effect: 'done', attempts: 1 }]);
+  });
+});
+
+test('a call that polls the work behind a 202 gives the stored answer', async ({ world }) => {
+  const poll = { ...KEPT, accepted: 'poll' } as const;
+  const running = [answers(202, {}, { location: '/work/1' }), answers(200, { status: 'running' })];
+  const { status, response, outcome, heard } = await wakes(world, running, answers(200, { status: 'succeeded' }), poll);
+  expect([status, outcome]).toMatchObject([200, { type: 'replayed', from: 'store', attempts: 1 }]);
+  expect(await response?.json()).toEqual({ status: 'succeeded' });
+  expect(heard.at(-1)).toBe('settled');
+});
