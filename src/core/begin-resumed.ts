@@ -20,7 +20,8 @@ export function beginResumed(stored: unknown, call: Claimant, now: number, store
   if (held) return held;
   if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
   if (isExpired(record, call, now, storeNow)) return { do: 'key-expired', record };
-  // The key goes where the record says, with the bytes that went out first.
+  // The key goes where the record says, with the bytes that went out first. If this client turns out to have another dialect, it sends nothing, so
+  // its key window is not stored.
   const { raw, carrier, dialect, origin, endpoint = '' } = record;
-  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint }, now, storeNow);
+  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint, keyWindowMs: Infinity }, now, storeNow);
 }

@@ -180,7 +180,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
   const { client } = job;
   const { platform } = client;
   const claimant = claimantOf(job, key);
-  const ownRule = job.resumes ?? rule;
+  const ownRule = job.resumes?.begin ?? rule;
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {

@@ -95,8 +95,8 @@ export interface PreparedCall {
   readonly agreed?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
-  /** What decides on the stored record in place of `begin`, if the call has no payload. */
-  readonly resumes?: typeof begin | undefined;
+  /** If the call has no payload: what decides on the stored record in place of `begin`, and the settings for the request that it finds. */
+  readonly resumes?: { readonly begin: typeof begin; settings(job: OperationRun, payload: Payload, record: OnceRecord): Settings } | undefined;
 }
 
 export interface Call {

@@ -206,11 +206,10 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
-  const resumedRequest = job.resumeOnly && payload?.prepared;
-  const { hooks } = client.parts;
-  const settings = resumedRequest && hooks ? guarded(client, () => hooks.dialect(job.settings, resumedRequest)) : job.settings;
+  const { resumes } = job;
+  const settings = resumes && payload ? guarded(client, () => resumes.settings(job, payload, record)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
-  // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
+  // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   // The store has the record now.
   client.registry.leftOpen.delete(job.operationKey);

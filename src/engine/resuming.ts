@@ -3,11 +3,13 @@ import { beginResumed } from '../core/begin-resumed.js';
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import { isOnceError } from '../errors.js';
 import { isResponse } from '../http/foreign-response.js';
 import type { Settings } from '../options.js';
+import { wrong } from '../texts/full.js';
 import { addressOf, isSamePerson } from './address.js';
-import type { Call, Client, PreparedCall } from './client.js';
+import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { abortReason } from './in-flight.js';
 import { operate } from './operate.js';
 import { pendingInTurns, type Waiting } from './turns.js';
@@ -64,8 +66,21 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
   }
 }
 
+/** The settings for a request that was found. Throws if the call had another dialect: this one might take a refusal inside a 200 for a success. */
+function settingsFor({ client, settings }: OperationRun, { prepared }: Payload, { dialect }: OnceRecord): Settings {
+  const { hooks } = client.parts;
+  const own = prepared && hooks ? hooks.dialect(settings, prepared) : settings;
+  if (own.dialect.name !== dialect) throw new TypeError(wrong('dialect', 'dialect-other', `${own.dialect.name}; the call had ${dialect}`));
+  return own;
+}
+
 /** The request of a call that brings none: it only goes on with what is stored. */
-export const readNothing = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '', resumes: beginResumed });
+export const readNothing = async (): Promise<PreparedCall> => ({
+  payload: undefined,
+  fingerprint: '',
+  raw: '',
+  resumes: { begin: beginResumed, settings: settingsFor },
+});
 
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;

@@ -1,18 +1,15 @@
 /** Lists pending records so that kinds (names that begin alike) take turns: a backlog of one kind does not hold up the others. */
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
-import type { Consent, OnceRecord, StoredRequest } from '../core/record.js';
+import type { Consent, OnceRecord } from '../core/record.js';
 import type { Client } from './client.js';
-import { type Pages, pendingIn, type Scanned } from './scan.js';
+import { type Pages, pendingIn } from './scan.js';
 
 /** How many kinds take turns at a time. If there are more, the next one starts when one of these is finished. */
 const KINDS_MAX = 8;
 
 /** What identifies a listed record. The record itself is not kept, because the request in it may be large. */
-export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision' | 'dialect'> & {
-  readonly consent: Consent | undefined;
-  readonly request: Pick<StoredRequest, 'method' | 'url'> | undefined;
-};
+export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
 
 interface Look {
   readonly found: Waiting[];
@@ -49,10 +46,7 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
 
 async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
   const { records, next } = await pages(start, after || undefined);
-  const waiting = ({ record: { id, key, label, revision, dialect, request } }: Scanned): Waiting => {
-    return { id, key, label, revision, dialect, consent: request?.consent, request: request && { method: request.method, url: request.url } };
-  };
-  return { found: records.map(waiting), next };
+  return { found: records.map(({ record: { id, key, label, revision, request } }) => ({ id, key, label, revision, consent: request?.consent })), next };
 }
 
 /** The kinds of one page. A page is in the order of labels, so only its last kind can continue on later pages. */

@@ -8,7 +8,7 @@ import { type Consent, type PendingRecord, readRecord, seal } from '../core/reco
 import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts, Payload } from '../engine/client.js';
-import { announceChange, guarded } from '../engine/observe.js';
+import { announceChange } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
 import { keyedOperationOf, refreshScreens } from '../engine/registry.js';
 import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
@@ -18,7 +18,7 @@ import { requestParts, toStore } from '../http/stored-request.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 import { RESUME_CONCURRENCY } from '../options.js';
-import { needs, wrong } from '../texts/full.js';
+import { needs } from '../texts/full.js';
 
 /** The tag of the `sync` events that a page asks for. */
 const TAG = 'oncefetch';
@@ -134,7 +134,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
     const { consent } = record;
     if (!consent) return undefined;
     if (consent.until <= clock.now()) return removeConsent(client, namespace, record, consent);
-    return connectivity.online() === false || hasOtherDialect(client, record) ? undefined : goOn(client, namespace, record, consent, stop);
+    return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
     for await (const _ of resumeAll(client, namespace, { ...options, concurrency: RESUME_CONCURRENCY, one }));
@@ -144,17 +144,6 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   let open = 0;
   for await (const { record } of scanPending(client, namespace)) if ((record.request?.consent?.until ?? 0) > clock.now()) open++;
   return { open };
-}
-
-/** Whether the call was made with another dialect than this client has for its request: this one might take a refusal inside a 200 for a success. */
-function hasOtherDialect(client: Client, { dialect, request }: Waiting): boolean {
-  const { parts, platform, settings } = client;
-  const { hooks } = parts;
-  const own = hooks && request ? guarded(client, () => hooks.dialect(settings, request)) : settings;
-  // If the app's `dialect` function threw, that is reported, and the call asks `reconcile` only.
-  if (!own || own.dialect.name === dialect) return false;
-  platform.report(new TypeError(wrong('dialect', 'dialect-other', `${own.dialect.name}; the call had ${dialect}`)));
-  return true;
 }
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {

@@ -21,7 +21,8 @@ export interface ResumeOptions {
 /**
  * Resumes pending operations, a few at a time, each with its own key. Names that begin differently take turns, so that a backlog of
  * one kind does not hold up the others. Nothing is resumed unless you iterate this: `await resume(once)` alone sends nothing. The client's
- * options count, not those of the original calls: a `verdict` that only a call had is not asked.
+ * options count, not those of the original calls: a `verdict` that only a call had is not asked. What was begun with a dialect of another name
+ * is not sent.
  *
  * @throws RangeError if `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
  * @example
@@ -34,7 +35,8 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 }
 
 /**
- * Resumes one operation, with its key. If its request is not stored, or the client lacks `requests()`, `reconcile` is asked. If the
+ * Resumes one operation, with its key. If its request is not stored, the client lacks `requests()`, or the call had a dialect of another name,
+ * only `reconcile` is asked. If the
  * operation is done already, a client with `answers()` gives its stored answer.
  *
  * @throws TypeError on a wrong name or option

@@ -109,7 +109,7 @@ export const MISTAKES = {
   signal: 'must be an AbortSignal',
   schema: 'must be a schema with a ~standard.validate (standardschema.dev)',
   cursor: 'must be the cursor of a pending operation',
-  'dialect-other': 'must be the one that the call was made with, or nothing goes on in the background',
+  'dialect-other': 'must be the one that the call was made with, or nothing is sent until a press',
   'dialect-given': "must return a dialect or 'none'",
   namespace: 'must be or return a non-empty string, and no promise of one',
   'no-namespace': 'needs the option namespace: without one no request is stored',

@@ -54,7 +54,7 @@ describe('a key that was stored but never sent goes where the next page looks fo
   test('the key of a stored request is the exception: it goes where the page that stored the request had put it', async ({ world }) => {
     world.keyHeader = 'X-Key';
     await pressedOffline(world, { ...WITH, keep: { request: true } });
-    const { tab, once } = world.open({ ...ANN, use: [requests()] });
+    const { tab, once } = world.open({ ...ANN, use: [requests()], dialect: defineDialect({ name: 'elsewhere', place: inHeader('Idempotency-Key') }) });
     expect(await world.end(tab, resumeOne(once, NAME), answers(201))).toMatchObject({ status: 201 });
     expect(places(world)).toEqual([[null, world.server.keys[0]]]);
   });
@@ -90,7 +90,8 @@ describe('a page without `hooks()` that finds a key which a `dialect` function p
     const first = world.open({ ...ANN, ...ONE, dialect, keep: { request: true } });
     await world.end(first.tab, pay(first.once), charged(lost()));
     const { tab, once } = world.open({ ...ANN, use: [requests()] });
-    for (const call of [() => pay(once), () => resumeOne(once, NAME)])
+    const renamed = tab.once({ ...ANN, use: [requests()], dialect: defineDialect({ name: 'in-body', place: inHeader('Idempotency-Key') }) });
+    for (const call of [() => pay(once), () => pay(renamed), () => resumeOne(renamed, NAME)])
       expect(await world.end(tab, call())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 0 } });
     expect(await tab.in(() => pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
     const back = first.tab.reload();

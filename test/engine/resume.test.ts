@@ -17,14 +17,14 @@ const KEPT = { ...ONE, keep: { request: true } } as const;
 const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
 
 describe('resume', () => {
-  async function scene(names: readonly string[], options: object = {}) {
+  async function scene(names: readonly string[], options: object = {}, dialect = generic({ perAccount: false })) {
     const world = newWorld();
-    const { tab, once } = world.open({ namespace: 'ann', ...KEPT });
+    const { tab, once } = world.open({ namespace: 'ann', ...KEPT, dialect });
     for (const name of names) {
       await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
     }
     const next = tab.reload();
-    return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
+    return { world, once: next.once({ namespace: 'ann', ...KEPT, dialect, ...options }) };
   }
   test('reports how each ended, with its answer, including those that stay unknown', async () => {
     const told: Outcome[] = [];
@@ -39,7 +39,7 @@ describe('resume', () => {
   });
 
   test('gives the answer that an OnceError carries', async () => {
-    const { world, once } = await scene(['a'], { dialect: gocardless() });
+    const { world, once } = await scene(['a'], {}, gocardless());
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
