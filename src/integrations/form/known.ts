@@ -18,7 +18,6 @@ export const pageBegan = (): number => Date.now() - performance.now();
 export class Known {
   #user: string | undefined;
   #renderedAt: number | undefined;
-  #isFirst = true;
   #pressed = false;
 
   /**
@@ -29,9 +28,9 @@ export class Known {
    */
   rendered(element: OnceFormElement, user: string | undefined, inPage: boolean, since: number): void {
     this.#user = user;
-    this.#isFirst = this.#renderedAt === undefined;
-    const isOld = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage()));
-    this.#renderedAt = isOld ? 0 : this.#isFirst ? since : Date.now();
+    const isFirst = this.#renderedAt === undefined;
+    const isOld = isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage()));
+    this.#renderedAt = isOld ? 0 : isFirst ? since : Date.now();
     this.#pressed = false;
   }
 
@@ -43,8 +42,8 @@ export class Known {
   /**
    * Whether "done" holds for this user's present operation, and not only for an earlier one of the same name (with `repeat`, there may be
    * several). If the page did not know its user when the attribute was rendered, it counts for the first user that the page learns of.
-   * `repeated`: the names that were pressed since the document was loaded and may be done again. A framework may have fetched an element in
-   * advance, or kept its data, from before such a press. So an element's first "done" does not count for these names while they are unsettled.
+   * `repeated`: the names that were pressed since the document was loaded and may be done again. A framework may have fetched an element, or a page
+   * from which it changes this one, before such a press. So "done" does not count for these names while they are unsettled.
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | '', repeated: ReadonlySet<string>): boolean {
     this.#user ??= user;
@@ -52,7 +51,7 @@ export class Known {
     // What was pressed here is later than the rendering. Its time is not compared, because the clock may have been set back meanwhile.
     const later = this.#pressed
       ? open || state.phase === 'settled' || LAST_WORDS.has(moment)
-      : open && (state.pending.createdAt > (this.#renderedAt ?? 0) || (this.#isFirst && repeated.has(state.pending.name.join(' '))));
+      : open && (state.pending.createdAt > (this.#renderedAt ?? 0) || repeated.has(state.pending.name.join(' ')));
     return element.getAttribute('known') === 'done' && this.#user === user && !later;
   }
 }
