@@ -38,7 +38,7 @@ export function leaseOf({ owner = '', leaseMs, longestMs, locked }: Claimant, no
 }
 
 /** How long an attempt takes at most, by this client's limits. */
-interface AttemptLimits {
+export interface AttemptLimits {
   readonly attemptMs: number;
   readonly totalMs: number;
 }
@@ -66,14 +66,6 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
   if (wasMoved && !driven) return lease;
   const until = arrivesUntil(wasMoved ? { earlier: leaseEnd } : (lease ?? {}), limits, lives ? now : leaseEnd);
   return { owner: MOVED, until: Math.min(until, now + LEASE_MS_MAX - 1) };
-}
-
-/** The lease of a record that a moved one is joined with: it tells until when the attempts of both may be on their way. */
-export function leaseOfBoth(lease: OnceRecord['lease'], moved: OnceRecord['lease']): OnceRecord['lease'] {
-  if (!moved) return lease;
-  return lease && lease.owner !== MOVED
-    ? { ...lease, earlier: Math.max(lease.earlier ?? 0, moved.until) }
-    : { ...moved, until: Math.max(moved.until, lease?.until ?? 0) };
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
 import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
+import { joined } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { leaseOfBoth, leaseOfMove } from '../core/retention.js';
+import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
@@ -125,22 +126,6 @@ const LONG_AGO = 1;
 /** Whether nothing of the operation was sent. */
 const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
 
-/**
- * If the app gave both operations the same key, attempts of either may be on their way, an answer under the key may be the answer to either payload,
- * the server has known the key since the earlier one, and what it refused to one of them says nothing about the other.
- */
-function joinedWith(there: OnceRecord, moved: OnceRecord): { next?: OnceRecord } {
-  if (there.state !== 'pending' || moved.state !== 'pending' || isClean(moved)) return {};
-  const joined = {
-    payloads: [...moved.payloads.filter((one) => !there.payloads.includes(one)), ...there.payloads],
-    lease: leaseOfBoth(there.lease, moved.lease),
-    firstSentAt: Math.min(...[there, moved].map(({ firstSentAt, createdAt }) => firstSentAt ?? createdAt)),
-    windowEndsAt: Math.min(...[there, moved].map(({ windowEndsAt }) => windowEndsAt ?? Infinity)),
-    refusal: undefined,
-  };
-  return { next: seal({ ...there, ...joined }) };
-}
-
 /** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */
 async function moveOne(client: Client, from: Namespace, to: Namespace, found: Found): Promise<void> {
   const { record, operationKey } = found;
@@ -218,10 +203,10 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     const hiding = other && (await timed(client, other.read(id)));
     const free =
       givesWay(hiding, taken, again) &&
-      (await update(id, (target, stored) => {
+      (await update(id, (target, stored, now) => {
         isDone = target?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
-        if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...joinedWith(target, moved(taken)) };
+        if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...joined(target, moved(taken), client.settings.limits, now) };
         // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
         const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
         return givesWay(stored, taken, again) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };

@@ -46,6 +46,20 @@ describe('settle takes no none while an attempt may arrive', () => {
     await none(world, once);
   });
 
+  test('of the guest, also once a press of the user has ended that was under way', async ({ world }) => {
+    await dies(world, 'guest', LATE);
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(delayed(2 * SECOND, lost()));
+    const call = pay(once, { ...ONE, key });
+    await rest();
+    await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
+    expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.clock.advance(20 * SECOND);
+    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.clock.advance(4 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+
   test('of the guest, if the page of the user has died, too, and first', async ({ world }) => {
     await dies(world, 'ann', hangs());
     await world.clock.advance(40 * SECOND);
