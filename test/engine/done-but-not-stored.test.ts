@@ -107,6 +107,16 @@ describe('a press that means another effect', () => {
 describe('settle', () => {
   test('takes no none', ({ world, page }) => expect(world.run(settle(page.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' }));
 
+  test('takes no none if the store failed at the end, and still has the record; it takes done', async ({ world }) => {
+    const faults = () => world.tabs[0]?.faults;
+    const { tab, once, key } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+    faults()?.clear();
+    await world.clock.advance(60 * SECOND);
+    await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    await world.run(settle(once, NAME, 'done'));
+    await isDone(world, { tab, once, key });
+  });
+
   test('stores a done: no page sends it again', async ({ world, page }) => {
     await world.run(settle(page.once, NAME, 'done'));
     await isDone(world, page);
