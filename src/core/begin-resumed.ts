@@ -20,8 +20,9 @@ export function beginResumed(stored: unknown, call: Claimant, now: number, store
   if (held) return held;
   if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
   if (isExpired(record, call, now, storeNow)) return { do: 'key-expired', record };
-  // The key goes where the record says, with the bytes that went out first. If this client turns out to have another dialect, it sends nothing, so
-  // its key window is not stored.
+  // The key goes where the record says, with the bytes that went out first.
   const { raw, carrier, dialect, origin, endpoint = '' } = record;
-  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint, keyWindowMs: Infinity }, now, storeNow);
+  // A client with another dialect sends nothing, so its key window is not stored.
+  const keyWindowMs = call.dialect === dialect ? call.keyWindowMs : Infinity;
+  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint, keyWindowMs }, now, storeNow);
 }
