@@ -18,7 +18,7 @@ import { requestParts, toStore } from '../http/stored-request.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 import { RESUME_CONCURRENCY } from '../options.js';
-import { needs } from '../texts/full.js';
+import { needs, wrong } from '../texts/full.js';
 
 /** The tag of the `sync` events that a page asks for. */
 const TAG = 'oncefetch';
