@@ -39,8 +39,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     // This page may know that it is done although the store did not take that.
     const done = [record, client.registry.leftOpen.get(operation.operationKey)].some((one) => one?.state === 'settled' && one.key === record?.key);
-    if (effect === 'none' && (done || !open))
-      return { value: done ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
+    if (effect === 'none' && (done || !open)) return { value: done ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
     // The store may have lost it, so that only this page knows.
     if (record?.state === 'settled') return { next: record, value: undefined };
     const base = record ?? blank(operation, id, ns, randomness.uuid(), now);
