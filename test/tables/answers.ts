@@ -135,7 +135,7 @@ export const differingRows = (dialect: Dialect, generic: Dialect): readonly (rea
 /** The rows of what the link of a 202 can answer, and what each answer says of the work. */
 export function polledRows(dialect: Dialect): readonly (readonly string[])[] {
   const says = {
-    running: 'ask again, until the budget of waiting is spent; then `reconcile`, else unknown: in-progress',
+    running: 'ask again, until the budget of waiting is spent; then `reconcile` or unknown: in-progress',
     done: '**done: fresh**',
     failed: '**none: rejected**',
   };

@@ -59,16 +59,16 @@ export function says(decision: Decision): string {
       return decision.why === 'in-progress' ? 'wait for the work, same key' : 'wait, same key';
     case 'settle': {
       const whose = decision.earlier ? ' (the earlier payload)' : decision.keyInUse ? ', key in use' : '';
-      return `${decision.ask ? '`reconcile`, else ' : ''}**${endingSays(decision.ending)}**${whose}`;
+      return `${decision.ask ? '`reconcile` or ' : ''}**${endingSays(decision.ending)}**${whose}`;
     }
     case 'stop':
-      return `${decision.ask ? '`reconcile`, else ' : ''}${endingSays(decision.ending)}`;
+      return `${decision.ask ? '`reconcile` or ' : ''}${endingSays(decision.ending)}`;
     case 'done-elsewhere':
-      return '`reconcile`, else **done**: ERR_ONCE_ALREADY_DONE';
+      return '`reconcile` or **done**: ERR_ONCE_ALREADY_DONE';
     case 'anew':
       return 'go on under a new key';
     case 'probe':
-      return 'read the end of each earlier payload; else `reconcile`, else unknown: mismatch';
+      return 'earlier payloads, `reconcile` or unknown: mismatch';
     case 'poll':
       return 'poll the link';
   }

@@ -8,13 +8,13 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
   [`| ${heads.join(' | ')} |`, `| ${heads.map(() => '---').join(' | ')} |`, ...rows.map((row) => `| ${row.map(cell).join(' | ')} |`)].join('\n');
 
-const HEADS = ['evidence', 'read as, with nothing unsure before', 'then', 'read as, after something unsure', 'then'];
+const HEADS = ['evidence', 'read as, if nothing is unsure', 'then', 'read as, after something unsure', 'then'];
 
 const INTRO = `# What an answer means, and what oncefetch does then
 
 \`npm run tables\` generates this page from the rules themselves (\`src/core/verdict.ts\`, \`src/core/decide.ts\`, \`src/dialects\`), and \`test/tables/tables.test.ts\` fails when they differ.
 
-**Evidence** is how an attempt ended: an answer, an error, a timeout. oncefetch **reads** it as one of a few kinds. The kind, and what happened to the operation before, determine the **decision**: wait and send again under the same key, settle, or stop without settling. Decisions in **bold** settle the operation.
+**Evidence** is how an attempt ended: an answer, an error, a timeout. oncefetch **reads** it as one of a few kinds. The kind, and what happened to the operation before, determine the **decision**: wait and send again under the same key, settle, or stop without settling. Decisions in **bold** settle the operation. Before "or" stands what may know more: oncefetch sends each **earlier payload** of the key again, to read how it ended, or asks your \`reconcile\`; what follows holds if that tells nothing.
 
 **Unsure** means that an effect may be hidden: there was no answer, a 5xx, a 408, or work in progress. Once an operation is unsure, it stays so until it settles. A **marked** answer has the header by which a server says that it repeats an earlier one.
 
