@@ -123,9 +123,6 @@ function givesWay(stored: unknown, incoming: OnceRecord, again = false): boolean
 /** The end of a key window that is over, ms since 1970. Not 0, which may count as absent. */
 const LONG_AGO = 1;
 
-/** Whether nothing of the operation was sent. */
-const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
-
 /** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */
 async function moveOne(client: Client, from: Namespace, to: Namespace, found: Found): Promise<void> {
   const { record, operationKey } = found;
@@ -205,8 +202,9 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
       givesWay(hiding, taken, again) &&
       (await update(id, (target, stored, now) => {
         isDone = target?.state === 'settled';
-        // An earlier, interrupted move has inserted it already, and it may have gone on since.
-        if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...joined(target, moved(taken), client.settings.limits, now) };
+        // The app gave both the same key; or an earlier, interrupted move has inserted it already, and it may have gone on since.
+        if (target?.key === key && !(taken.ambiguous && weightOf(target) < weightOf(taken)))
+          return { value: true, ...joined(target, moved(taken), client.settings.limits, now) };
         // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
         const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
         return givesWay(stored, taken, again) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };

@@ -3,21 +3,22 @@
  * of either may have its effect. Method: both press with one key before the move.
  */
 import { describe, expect } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
-import { move, type Once, settle } from '../../src/entries/index.js';
+import { move, type Once, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, NAME, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const key = 'order-42';
 const none = (world: World, once: Once): Promise<void> => world.run(watched(settle(once, NAME, 'none')));
 
 /** A page that presses, and then dies. */
-async function dies(world: World, namespace: string, meets: Entry): Promise<void> {
+async function dies(world: World, namespace: string, meets: Entry, options: PayOptions = ONE): Promise<void> {
   const { tab, once } = world.open({ namespace });
   world.server.plays(meets);
-  void pay(once, { ...ONE, key });
+  void pay(once, { ...options, key });
   await rest();
   tab.kill();
 }
@@ -27,14 +28,18 @@ async function isLost(
   world: World,
   namespace: string,
   meets: Entry = lost(),
-  dialect?: ReturnType<typeof generic>,
+  options: Parameters<World['open']>[0] = {},
 ): Promise<{ readonly tab: Tab; readonly once: Once }> {
-  const page = world.open({ namespace, ...(dialect && { dialect }) });
+  const page = world.open({ namespace, ...options });
   expect(await world.end(page.tab, pay(page.once, { ...ONE, key }), meets)).toMatchObject({ outcome: { effect: 'unknown' } });
   return page;
 }
 
+const PER_ACCOUNT = { dialect: generic() };
 const LATE = delayed(25 * SECOND, answers(201));
+/** A press with an attempt that may take longer than those of other clients, and what the attempt meets. */
+const LONG = { limits: { attempts: 1, attemptMs: 100 * SECOND } } as const;
+const LATER = delayed(95 * SECOND, answers(201));
 
 describe('settle takes no none while an attempt may arrive', () => {
   test('of the guest, whose page has died; once it cannot, it takes none', async ({ world }) => {
@@ -86,6 +91,63 @@ describe('settle takes no none while an attempt may arrive', () => {
     await world.clock.advance(2 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
+
+  test.for([
+    ['guest', 'ann'],
+    ['ann', 'guest'],
+  ])('that takes longer than those of other clients: of %s', async ([long, other], { world }) => {
+    await dies(world, long as string, LATER, LONG);
+    await dies(world, other as string, hangs());
+    const { once } = world.open({ namespace: 'ann' });
+    await world.run(move(once, 'guest'));
+    await world.clock.advance(94 * SECOND);
+    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.clock.advance(SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('that takes longer, of the first of two guests', async ({ world }) => {
+    const { once } = await isLost(world, 'ann');
+    await dies(world, 'guest', LATER, LONG);
+    await dies(world, 'visitor', hangs());
+    await world.run(move(once, 'guest'));
+    await world.run(move(once, 'visitor'));
+    await world.clock.advance(94 * SECOND);
+    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.clock.advance(SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('of the user, whose page had begun long before the move and dies after it', async ({ world }) => {
+    await isLost(world, 'guest');
+    await world.clock.advance(60 * SECOND);
+    const { tab, once } = world.open({ namespace: 'ann' });
+    world.server.plays(answers(503, undefined, { 'Retry-After': '50' }), LATE);
+    void pay(once, { key });
+    await world.clock.advance(51 * SECOND);
+    const other = world.open({ namespace: 'ann' });
+    await world.run(move(other.once, 'guest'));
+    tab.kill();
+    await expect(none(world, other.once)).rejects.toMatchObject(BUSY);
+    await world.clock.advance(25 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+});
+
+test('a press of the user that is under way sends nothing more, also in the page of the guest, whose store has no leases', async ({ world }) => {
+  const user = { id: 'guest' };
+  const { tab, once } = world.open({ namespace: () => user.id }, { claims: { shared: 'context', survives: 'context' } });
+  world.server.plays(LATE, delayed(2 * SECOND, answers(503)));
+  void pay(once, { ...ONE, key });
+  await rest();
+  user.id = 'ann';
+  const call = pay(once, { key });
+  await rest();
+  await world.run(move(once, 'guest'));
+  expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
+  await expect(none(world, once)).rejects.toMatchObject(BUSY);
+  await world.clock.advance(23 * SECOND);
+  expect(world.server.charged.size).toBe(1);
 });
 
 test("what the server refused to the user proves nothing about the guest's attempt, which took effect", async ({ world }) => {
@@ -98,6 +160,41 @@ test("what the server refused to the user proves nothing about the guest's attem
   expect(await world.end(tab, pay(once, { ...ONE, key }), replays())).toMatchObject({ outcome: { effect: 'done' } });
 });
 
+test("that every attempt of the user was refused proves nothing about the guest's, which took effect after a move that was interrupted", async ({ world }) => {
+  const guest = world.open({ namespace: 'guest' }, { resends: true });
+  expect(await world.end(guest.tab, pay(guest.once), answers(401))).toMatchObject({ outcome: { effect: 'unknown', reason: 'refused' } });
+  const left = world.record() as OnceRecord;
+  const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
+  await world.run(move(once, 'guest'));
+  // The page was closed before it removed the guest's record.
+  world.medium.set(left.id, left);
+  expect(await world.end(guest.tab, pay(guest.once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown' } });
+  await world.run(move(once, 'guest'));
+  expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+});
+
+describe("the operation of the user has ended as none, and the guest's attempt took effect after that", () => {
+  async function endedBefore(world: World, options?: Parameters<World['open']>[0]) {
+    const page = await isLost(world, 'ann', lost(), options);
+    await world.clock.advance(MINUTE);
+    await none(world, page.once);
+    await isLost(world, 'guest', charged(lost()), options);
+    await world.run(move(page.once, 'guest'));
+    return page;
+  }
+
+  test('the operation is open, and the next press gets its answer', async ({ world }) => {
+    const { tab, once } = await endedBefore(world);
+    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    expect(await world.end(tab, pay(once, { ...ONE, key }), replays())).toMatchObject({ outcome: { effect: 'done' } });
+  });
+
+  test('where the server keeps keys for each account, nothing is sent', async ({ world }) => {
+    const { tab, once } = await endedBefore(world, PER_ACCOUNT);
+    expect(await world.end(tab, pay(once, { ...ONE, key }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+  });
+});
+
 describe("the guest's attempt took effect, and the user has sent nothing that arrived", () => {
   test('after the key window of the earlier attempt nothing is sent', async ({ world }) => {
     await isLost(world, 'guest', charged(lost()));
@@ -108,9 +205,20 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     expect(await world.end(tab, pay(once, { ...ONE, key }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   });
 
+  test('nothing is sent after it either if the calls before had a longer one', async ({ world }) => {
+    const longer = { limits: { keyWindowMs: 100 * HOUR } };
+    await isLost(world, 'guest', charged(lost()), longer);
+    await world.clock.advance(22 * HOUR);
+    await isLost(world, 'ann', lost(), longer);
+    const { tab, once } = world.open({ namespace: 'ann' });
+    await world.run(move(once, 'guest'));
+    await world.clock.advance(4 * HOUR);
+    expect(await world.end(tab, pay(once, { ...ONE, key }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+  });
+
   test('where the server keeps keys for each account, nothing is sent either', async ({ world }) => {
-    const { tab, once } = await isLost(world, 'ann', lost(), generic());
-    await isLost(world, 'guest', charged(lost()), generic());
+    const { tab, once } = await isLost(world, 'ann', lost(), PER_ACCOUNT);
+    await isLost(world, 'guest', charged(lost()), PER_ACCOUNT);
     await world.run(move(once, 'guest'));
     expect(await world.end(tab, pay(once, { ...ONE, key }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   });
