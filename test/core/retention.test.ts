@@ -53,6 +53,16 @@ test('what is moved while it is driven is held until the attempt has ended, also
   expect(leaseHolds(ofDays, NOW)).toBe(true);
 });
 
+test('nor does an attempt of days that an earlier driver made give what is moved a lease that would count as written with a wrong clock', () => {
+  const lease = { owner: 'me', until: NOW, ms: DAY - 1, earlier: NOW + 1.5 * DAY };
+  expect(leaseHolds(leaseOfMove(aRecord({ lease }), true, LIMITS, NOW), NOW)).toBe(true);
+});
+
+test('an attempt of days may arrive for a day', () => {
+  const until = (ago: number) => mayArrive(aRecord({ lease: { owner: 'me', until: NOW - ago, ms: 3 * DAY } }), LIMITS, NOW);
+  expect([until(DAY - 2), until(DAY - 1)]).toEqual([true, false]);
+});
+
 test('a refused operation whose key stays in use is moved without a lease: no attempt is on its way', () => {
   expect(leaseOfMove(aRecord({ state: 'retired', keyInUse: true }), true, LIMITS, NOW)).toBeUndefined();
 });

@@ -33,14 +33,15 @@ async function firstDies(world: World, dead: Set<string>): Promise<void> {
   await world.clock.advance(SECOND);
 }
 
-/** The second one goes on with it. */
-async function secondGoesOn(world: World, dead: Set<string>): Promise<Tab> {
-  const second = process(world, 'shop', dead, 'second');
+/** Another one goes on with it. */
+async function goesOn(world: World, dead: Set<string>, name = 'second'): Promise<Tab> {
+  const { tab, once } = process(world, 'shop', dead, name);
+  const { length } = world.server.arrivals;
   world.server.plays(hangs());
-  void pay(second.once, ONE);
+  void pay(once, ONE);
   await rest();
-  expect(world.server.arrivals).toHaveLength(2);
-  return second.tab;
+  expect(world.server.arrivals).toHaveLength(length + 1);
+  return tab;
 }
 
 // No store of a page can tell who is gone, so its build does not ask.
@@ -48,7 +49,7 @@ if (!LEAN)
   describe('a process that is gone', () => {
     test('had gone on with the operation of one that is gone, too: the attempt of the first one counts', async ({ world, dead }) => {
       await firstDies(world, dead);
-      (await secondGoesOn(world, dead)).kill();
+      (await goesOn(world, dead)).kill();
       dead.add('second');
       const { once } = process(world, 'shop', dead, 'third');
       await world.clock.advance(SECOND);
@@ -60,9 +61,24 @@ if (!LEAN)
       await world.run(none(once));
     });
 
+    test('had sent it before two others that are gone: the attempt of the first one counts', async ({ world, dead }) => {
+      await firstDies(world, dead);
+      for (const name of ['second', 'third']) {
+        (await goesOn(world, dead, name)).kill();
+        dead.add(name);
+        await world.clock.advance(SECOND);
+      }
+      const { once } = process(world, 'shop', dead, 'fourth');
+      await world.clock.advance(90 * SECOND);
+      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.clock.advance(10 * SECOND);
+      expect(world.server.charged.size).toBe(1);
+      await world.run(none(once));
+    });
+
     test('had sent it before another one goes on, and that one is moved: the attempt of the first one counts', async ({ world, dead }) => {
       await firstDies(world, dead);
-      await secondGoesOn(world, dead);
+      await goesOn(world, dead);
       const { once } = process(world, 'ann', dead, 'third');
       await world.run(move(once, 'shop'));
       await world.clock.advance(91 * SECOND);

@@ -117,6 +117,13 @@ describe('settle', () => {
     await isDone(world, { tab, once, key });
   });
 
+  test('takes none of what another page has begun since', async ({ world, page }) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP });
+    expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    await world.clock.advance(60 * SECOND);
+    await world.run(settle(page.once, NAME, 'none'));
+  });
+
   test('stores a done: no page sends it again', async ({ world, page }) => {
     await world.run(settle(page.once, NAME, 'done'));
     await isDone(world, page);
