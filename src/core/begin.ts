@@ -208,8 +208,9 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
-    // Keep another driver's lease, because its last attempt may still be on its way. This client's own attempts have ended; a clean record had none.
-    lease: before.ambiguous && lease?.owner !== call.owner ? lease : undefined,
+    // Keep another driver's lease, because its last attempt may still be on its way, and one that counts an earlier driver's. This client's own attempts
+    // have ended; a clean record had none.
+    lease: before.ambiguous && (lease?.owner !== call.owner || lease?.earlier) ? lease : undefined,
   };
   const record = seal({
     ...adopted,

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { move, type Once, settle } from '../../src/entries/index.js';
-import { answers, delayed, hangs, lost } from '../support/server.js';
+import { answers, delayed, during, hangs, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
 import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
@@ -97,6 +97,23 @@ if (!LEAN)
       await world.run(none(once));
     });
   });
+
+test('an attempt of a page that died counts, also once the next page could not store how its press ended, and has pressed again', async ({ world }) => {
+  const first = world.open({ namespace: 'ann' });
+  world.server.plays(delayed(95 * SECOND, answers(201)));
+  void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
+  await rest();
+  first.tab.kill();
+  const { tab, once } = world.open({ namespace: 'ann', ...ONE });
+  const fails = during(() => tab.faults.rate('fail-before-commit', 1), lost());
+  expect(await world.end(tab, pay(once), fails)).toMatchObject({ outcome: { effect: 'unknown' } });
+  tab.faults.clear();
+  expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+  await world.clock.advance(94 * SECOND);
+  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.clock.advance(SECOND);
+  expect(world.server.charged.size).toBe(1);
+});
 
 /** Nobody shares the page's store, so its records have no leases. */
 const ALONE: TabOptions = { claims: { shared: 'context', survives: 'context' } };
