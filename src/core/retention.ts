@@ -53,8 +53,8 @@ function arrivesUntil({ ms = 0, earlier = 0 }: Partial<Lease>, { attemptMs, tota
 }
 
 /**
- * The lease that a moved record gets. It lasts until the last attempt of the record's drivers has ended, which send nothing more. If the present
- * one lives (`driven`, or its lease holds), its last attempt began before now; if not, before its lease ran out. The lease of an earlier move counts
+ * The lease that a moved record gets. The record's drivers send nothing more, so it lasts until their last attempt has ended. If the present driver
+ * lives (`driven`, or its lease holds), its last attempt began before now; if not, before its lease ran out. The lease of an earlier move counts
  * every attempt before that move.
  */
 export function leaseOfMove(record: OnceRecord, driven: boolean, limits: AttemptLimits, now: number): OnceRecord['lease'] {

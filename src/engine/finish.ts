@@ -147,7 +147,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   if (!(withoutPresent || retryAt || spent || record.lease || start.found?.lease || refusals)) return;
   const now = job.client.platform.clock.now();
   // Give the lease back. Until the last attempt of an earlier driver has ended, the lease that it left must keep the app from settling.
-  // While a move's lease holds, `commit` stores nothing.
+  // While the record has the lease of a move, as it may where calls take no leases, `commit` stores nothing.
   const next = seal({
     ...(withoutPresent ?? record),
     ...refusals,

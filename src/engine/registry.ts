@@ -30,9 +30,9 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
 export const OPERATIONS_MAX = 32;
 
 /**
- * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because the user may have logged out
- * meanwhile in another tab; and only a random key, because others are made again anyway. Not on a server, whose database seldom loses a record:
- * there it is more likely that another process has ended the operation, and that a sweep has removed it since.
+ * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
+ * the user may have logged out meanwhile in another tab; and only a random key, because others are made again anyway. Not on a server, whose database
+ * seldom loses a record: there it is more likely that another process has ended the operation, and that a sweep has removed it since.
  */
 export function keepLeftOpen({ client, operationKey, name }: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;

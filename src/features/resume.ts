@@ -36,8 +36,7 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 
 /**
  * Resumes one operation, with its key. If its request is not stored, the client lacks `requests()`, or the call had a dialect of another name,
- * only `reconcile` is asked. If the
- * operation is done already, a client with `answers()` gives its stored answer.
+ * only `reconcile` is asked. If the operation is done already, a client with `answers()` gives its stored answer.
  *
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or nothing is known of this name
