@@ -226,7 +226,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await drive.run(payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else keepLeftOpen(job, finished.record ?? drive.record);
+  else keepLeftOpen(job, finished.record ?? drive.record, start.found?.lease);
   return finished;
 }
 

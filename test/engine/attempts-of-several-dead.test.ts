@@ -98,21 +98,39 @@ if (!LEAN)
     });
   });
 
-test('an attempt of a page that died counts, also once the next page could not store how its press ended, and has pressed again', async ({ world }) => {
-  const first = world.open({ namespace: 'ann' });
-  world.server.plays(delayed(95 * SECOND, answers(201)));
-  void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
-  await rest();
-  first.tab.kill();
-  const { tab, once } = world.open({ namespace: 'ann', ...ONE });
-  const fails = during(() => tab.faults.rate('fail-before-commit', 1), lost());
-  expect(await world.end(tab, pay(once), fails)).toMatchObject({ outcome: { effect: 'unknown' } });
-  tab.faults.clear();
-  expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
-  await world.clock.advance(94 * SECOND);
-  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-  await world.clock.advance(SECOND);
-  expect(world.server.charged.size).toBe(1);
+describe('an attempt of a page that died counts, also once the next page has pressed', () => {
+  /** A page sends an attempt that takes long, and dies. Another one is open. */
+  async function nextAfterDeath(world: World) {
+    const first = world.open({ namespace: 'ann' });
+    world.server.plays(delayed(95 * SECOND, answers(201)));
+    void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
+    await rest();
+    first.tab.kill();
+    return world.open({ namespace: 'ann', ...ONE });
+  }
+
+  async function countsUntilItArrives(world: World, once: Once): Promise<void> {
+    await world.clock.advance(94 * SECOND);
+    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.clock.advance(SECOND);
+    expect(world.server.charged.size).toBe(1);
+  }
+
+  test('and could not store how its press ended, and has pressed again', async ({ world }) => {
+    const { tab, once } = await nextAfterDeath(world);
+    const fails = during(() => tab.faults.rate('fail-before-commit', 1), lost());
+    expect(await world.end(tab, pay(once), fails)).toMatchObject({ outcome: { effect: 'unknown' } });
+    tab.faults.clear();
+    expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    await countsUntilItArrives(world, once);
+  });
+
+  test('and the storage was emptied after that', async ({ world }) => {
+    const { tab, once } = await nextAfterDeath(world);
+    expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    for (const { id } of [...world.writes]) world.medium.set(id, null);
+    await countsUntilItArrives(world, once);
+  });
 });
 
 /** Nobody shares the page's store, so its records have no leases. */
