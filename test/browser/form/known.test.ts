@@ -4,7 +4,7 @@
  */
 import { operation, pending, refresh } from 'oncefetch';
 import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { client, host, lineOf, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 import { written } from '../support/written.js';
@@ -108,8 +108,7 @@ test('known set or removed while the page stays: the state changes at once', () 
 });
 
 /** Another tab has pressed, and its answer was lost. */
-async function lostInAnotherTab() {
-  const shop = new Shop();
+async function lostInAnotherTab(shop = new Shop()) {
   const once = client(shop, { limits: { attempts: 1 } });
   await shop.meets('lose-response');
   await operation(once, ['pay', '1'])
@@ -251,4 +250,23 @@ test('known in an element that a framework inserts: a press before the page bega
   const page = show({ shop, element: DONE, client: { repeat: 'always' } });
   await expect.poll(() => page.element.state).toBe('done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
+
+test.each([
+  ['ahead after a press in another tab, as where the browser does not count the sleep of the device', 3_600_000],
+  ['back before a press in another tab', -3_600_000],
+])('known in an element that a framework inserts, by a clock that was set %s: the press stays unsettled', async (_, ms) => {
+  const shop = new Shop();
+  const page = show({ shop, element: 'operation="pay 2"', client: { repeat: 'always' } });
+  const now = Date.now.bind(Date);
+  const set = () => vi.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  onTestFinished(() => void vi.mocked(Date.now).mockRestore());
+  if (ms < 0) set();
+  const { once } = await lostInAnotherTab(shop);
+  if (ms > 0) set();
+  const { localName, innerHTML } = page.element;
+  page.element.outerHTML = `<${localName} ${DONE}>${innerHTML}</${localName}>`;
+  await expect.poll(() => host.querySelector<OnceFormElement>(localName)?.state).toBe('unknown');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await pending(once)).toHaveLength(1);
 });
