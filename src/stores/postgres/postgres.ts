@@ -65,9 +65,9 @@ const NO_COLUMN = '42703';
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
     throw new TypeError(`once: postgresStore takes a Pool or Client of pg, or what has its query(text, values), got ${typeOf(client)}`);
+  const name = tableOf(options);
   const { prepare = false } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
-  const name = tableOf(options);
   const scope = `postgres:${numberOf(client)}:${name}`;
   const sql = statementsOf(name);
   // The limit of one query: half of the time, so that another connection can be tried; but longer than a statement waits for a locked row.
