@@ -6,7 +6,7 @@ export interface Match {
   readonly status?: number | readonly number[] | undefined;
   /**
    * Values in the JSON body by their paths, compared as text: `'error.code': 'idempotency_key_in_use'`, `duplicate: 'true'`. In a path,
-   * `*` stands for any one member or element.
+   * `*` stands for any one member or element, and `*Errors` for any one member whose name ends in `Errors`.
    */
   readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
   /** A path where there is a value other than null and an empty text, list or object. */
@@ -27,13 +27,18 @@ export interface Match {
 /** At most this many members are read, so that a hostile body can't cost much time. */
 const MEMBERS_MAX = 100;
 
+const endingIn = (one: object, end: string): readonly unknown[] =>
+  Object.entries(one)
+    .flatMap(([name, value]) => (name.endsWith(end) ? [value] : []))
+    .slice(0, MEMBERS_MAX);
+
 /** All values at a path. */
 export function valuesAt(json: unknown, path: string): readonly unknown[] {
   let found: unknown[] = [json];
   for (const name of path.split('.')) {
     found = found
       .filter((one): one is object => typeof one === 'object' && one !== null)
-      .flatMap((one) => (name === '*' ? Object.values(one).slice(0, MEMBERS_MAX) : Object.hasOwn(one, name) ? [(one as Record<string, unknown>)[name]] : []))
+      .flatMap((one) => (name[0] === '*' ? endingIn(one, name.slice(1)) : Object.hasOwn(one, name) ? [(one as Record<string, unknown>)[name]] : []))
       .slice(0, MEMBERS_MAX);
   }
   return found;

@@ -12,15 +12,17 @@ import { onlyKnown } from './misspelled.js';
  * first one. So a changed payload is not sent under the same key, and 24 h are assumed.
  *
  * A repeated key is answered with the present state, and nothing marks that as a replay. So what is not found after a lost answer may
- * have been made and deleted since. Other user errors are read as a refusal, but beside an object with an `id` they prove nothing, so
- * ask for the `id`. Internal errors do not tell either, as user errors or without data, "instead of 500"; after `THROTTLED` the same key is
- * sent again.
+ * have been made and deleted since. Other user errors are read as a refusal, but beside an object with an `id`, or a list of such
+ * objects, they prove nothing, so ask for the `id`. The lists of single mutations count, too: `orderCancelUserErrors`,
+ * `mediaUserErrors`; an alias hides them. Internal errors do not tell either, as user errors or without data, "instead of 500"; after
+ * `THROTTLED` the same key is sent again.
  *
  * @see https://shopify.dev/docs/api/usage/idempotent-requests
  * @see https://shopify.dev/docs/api/usage/implementing-idempotency
  * @see https://shopify.dev/docs/api/admin-graphql/latest#status_and_error_codes
  * @see https://shopify.dev/docs/api/admin-graphql/latest/enums/InventorySetQuantitiesUserErrorCode
  * @see https://shopify.dev/docs/api/admin-graphql/latest/enums/OrderCancelUserErrorCode
+ * @see https://shopify.dev/docs/api/admin-graphql/latest/mutations/orderCancel
  * @see https://shopify.dev/changelog/idempotent-creation-of-appusagerecord
  */
 export const shopify = ({ field, ...others }: { field?: string | undefined } = {}): DefinedDialect => {
@@ -34,27 +36,28 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
     replays: true,
     answersMismatch: field === undefined,
     answers: [
-      { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
-      { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
+      { status: 200, at: { 'data.*.*serErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
+      { status: 200, at: { 'data.*.*serErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
       // The mutation did not ask for `code`. Only the message can tell these three from a refusal.
       {
         status: 200,
-        at: { 'data.*.userErrors.*.message': /request with this idempotency key failed/i },
-        absent: 'data.*.userErrors.*.code',
+        at: { 'data.*.*serErrors.*.message': /request with this idempotency key failed/i },
+        absent: 'data.*.*serErrors.*.code',
         empty: 'data.*.*.id',
         means: 'refused',
         sticky: true,
       },
-      { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
+      { status: 200, at: { 'data.*.*serErrors.*.message': /idempoten/i }, absent: 'data.*.*serErrors.*.code', means: 'in-progress' },
       ...requestAndFieldErrors('errors.*.extensions.code'),
-      // If the answer has both an object and a user error, nothing tells whether the mutation had its effect.
-      { status: 200, present: 'data.*.userErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
-      { status: 200, at: { 'data.*.userErrors.*.code': 'INTERNAL_ERROR' }, means: 'transient' },
+      // If the answer has both an object, or a list of some, and a user error, nothing tells whether the mutation had its effect.
+      { status: 200, present: 'data.*.*serErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
+      { status: 200, present: 'data.*.*serErrors', at: { 'data.*.*.*.id': /./ }, means: 'open' },
+      { status: 200, at: { 'data.*.*serErrors.*.code': 'INTERNAL_ERROR' }, means: 'transient' },
       // "A previous request with this idempotency key failed. Retry with a new idempotency key."
-      { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }, means: 'refused', sticky: true },
-      { status: 200, at: { 'data.*.userErrors.*.code': 'NOT_FOUND' }, afterAmbiguity: true, means: 'open' },
+      { status: 200, at: { 'data.*.*serErrors.*.code': 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }, means: 'refused', sticky: true },
+      { status: 200, at: { 'data.*.*serErrors.*.code': 'NOT_FOUND' }, afterAmbiguity: true, means: 'open' },
       // Any other user error, whatever members of it the mutation asked for.
-      { status: 200, present: 'data.*.userErrors', means: 'refused' },
+      { status: 200, present: 'data.*.*serErrors', means: 'refused' },
     ],
   });
 };
