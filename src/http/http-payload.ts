@@ -66,9 +66,11 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     const request = keyedRequest && settings.headers ? await client.parts.hooks?.headers(keyedRequest, attempt) : keyedRequest;
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
-    if (sleptSince(client, startedAt) && (await attempt.stillMine?.()) === false) return { reading: NOT_SENT };
+    const lost = sleptSince(client, startedAt) && (await attempt.stillMine?.()) === false;
     // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
     const ms = attempt.ms - Math.max(0, clock.now() - startedAt);
+    // If a hook has blocked the thread, or the device has slept, for all of the attempt's time, nobody would hear the answer.
+    if (lost || ms < 0) return { reading: NOT_SENT };
     failed = NO_ANSWER;
     const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
     if (!sent.answered) {
@@ -122,7 +124,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
       return { answered, mayResend: client.transport.mayResend(init, attempt.carrier) };
     } catch (cause) {
       const neverSent = !controller.signal.aborted && !response && client.transport.neverSent(cause, init);
-      return neverSent ? { reading: NOT_SENT, cause } : { ...unanswered(), cause };
+      return { ...(neverSent ? { reading: NOT_SENT } : unanswered()), cause };
     } finally {
       off();
     }
