@@ -4,13 +4,20 @@ import type { Client } from '../engine/client.js';
 import { BODY_MS, readBody } from './answer.js';
 import type { Answered } from './sending.js';
 
-/** Whether this is a Response, by its members: one of a polyfill or of another realm is not an instance of this realm's class. */
+/**
+ * Whether this is a Response, by its members: one of a polyfill or of another realm is not an instance of this realm's class. An object that
+ * throws when it is asked for one of them, such as a strict proxy, is none.
+ */
 export function isResponse(value: unknown): value is Response {
   if (typeof value !== 'object' || value === null) return false;
-  const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };
-  return (
-    typeof status === 'number' && typeof ok === 'boolean' && typeof clone === 'function' && typeof (headers as Headers | undefined)?.forEach === 'function'
-  );
+  try {
+    const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };
+    return (
+      typeof status === 'number' && typeof ok === 'boolean' && typeof clone === 'function' && typeof (headers as Headers | undefined)?.forEach === 'function'
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** Reads its body, as for an answer to our own request. Rejects if the body was read already or breaks off. */

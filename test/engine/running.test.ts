@@ -20,6 +20,11 @@ function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>[
   return { world, tab, once, run, end };
 }
 
+function strictly(own: object, name: PropertyKey): unknown {
+  if (name in own) return own[name as never];
+  throw new Error(`there is no ${String(name)}`);
+}
+
 describe('a value', () => {
   test.each<[Verdict | undefined, string, string]>([
     [undefined, 'done', 'yes'],
@@ -96,6 +101,28 @@ describe('a value', () => {
     const next = world.open({}, { server: true });
     const seen = { amount: 4200, at: '1970-01-01T00:00:00.000Z', notes: {}, lines: [], more: {} };
     expect(await world.run(runOnce(next.once, NAME, async () => 'again'))).toEqual(seen);
+  });
+
+  test.each<[string, object]>([
+    ['a proxy that throws on members it does not have', new Proxy({ id: 'ch_1' }, { get: (own, name) => (name === 'then' ? undefined : strictly(own, name)) })],
+    [
+      'an object whose member throws until it is loaded',
+      {
+        get status() {
+          return strictly({}, 'status');
+        },
+      },
+    ],
+  ])('that is %s is done, and its function is called once', async (_, value) => {
+    const { world, run } = scene({ limits: {} }, { server: true });
+    let calls = 0;
+    const effect = async () => {
+      calls++;
+      return value;
+    };
+    expect(await world.run(run(effect))).toBe(value);
+    expect(calls).toBe(1);
+    expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
   test('that cannot be stored is done all the same', async () => {
