@@ -107,10 +107,9 @@ export class AttemptLoop implements Driver {
     }
   }
 
-  /** Sends another payload of this key once, to learn how it ended; `undefined` when nothing may be sent now. */
-  async probe(payload: Payload): Promise<AttemptResult | undefined> {
-    const sent = (await this.halt()) ?? (await this.#send(payload));
-    return 'decision' in sent ? undefined : sent;
+  /** Sends another payload of this key once, to learn how it ended. Gives why not, if nothing may be sent now. */
+  async probe(payload: Payload): Promise<AttemptResult | Stopped> {
+    return (await this.halt()) ?? this.#send(payload);
   }
 
   /**

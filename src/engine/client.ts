@@ -194,8 +194,8 @@ export interface Driver {
     note(sent: AttemptResult): number | undefined;
     toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
   };
-  /** Sends another payload of this key once; `undefined` when nothing may be sent now. */
-  probe(payload: Payload): Promise<AttemptResult | undefined>;
+  /** Sends another payload of this key once. Gives why not, if nothing may be sent now. */
+  probe(payload: Payload): Promise<AttemptResult | Stopped>;
   /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
   stillMine(): Promise<Stopped | undefined>;
   /** Waits, and tells screens and logs. */

@@ -193,7 +193,11 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const probed = await drive.probe(payload);
-    if (!probed) continue;
+    if ('decision' in probed) {
+      // Another context has ended the operation, or goes on with it.
+      if (probed.lost) return finish(drive, probed);
+      continue;
+    }
     const { reading, result: found } = probed;
     if (reading.kind === 'replayed' || reading.kind === 'fresh') return settle(drive, replayed('server'), found, { earlier: true, payloads: [fingerprint] });
     const polled = reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, found, earlier));

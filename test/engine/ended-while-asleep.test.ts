@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'vitest';
 import { subscribe } from '../../src/entries/index.js';
-import { answers, type Entry, lost } from '../support/server.js';
-import { type End, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { answers, charged, during, type Entry, lost, replays } from '../support/server.js';
+import { type End, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
 const KEPT = { namespace: 'ann', keep: { response: 'disk' } } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -60,4 +60,33 @@ test('a call that polls the work behind a 202 gives the stored answer', async ({
   expect([status, outcome]).toMatchObject([200, { type: 'replayed', from: 'store', attempts: 1 }]);
   expect(await response?.json()).toEqual({ status: 'succeeded' });
   expect(heard.at(-1)).toBe('settled');
+});
+
+describe('a call of an edited form, to which the server says that it holds another payload', () => {
+  const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
+
+  /** The edited form's call sleeps before it sends the earlier payload again, and meanwhile something becomes of the operation elsewhere. */
+  async function looks(world: World, meanwhile: (other: ReturnType<World['open']>) => Promise<unknown>): Promise<End> {
+    const asked: unknown[] = [];
+    const { tab, once } = world.open({ ...KEPT, reconcile: saying(asked, 'none') }, { locks: false });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    world.server.plays(during(() => tab.freeze(), MISMATCH));
+    const call = pay(once, EDITED);
+    await rest();
+    await world.clock.advance(40 * SECOND);
+    await meanwhile(world.open(KEPT, { locks: false }));
+    tab.thaw();
+    const end = await world.end(tab, call);
+    expect(asked).toEqual([]);
+    return end;
+  }
+
+  test('hears that another tab has ended the operation', async ({ world }) => {
+    const { code, outcome } = await looks(world, ({ tab, once }) => world.end(tab, pay(once, ONE), replays()));
+    expect([code, outcome]).toMatchObject(['ERR_ONCE_ALREADY_SETTLED', { type: 'replayed', effect: 'done', attempts: 1 }]);
+  });
+
+  test('hears that another tab has taken the operation over', async ({ world }) => {
+    expect(await looks(world, ({ tab, once }) => world.end(tab, pay(once, ONE), lost()))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+  });
 });
