@@ -71,7 +71,8 @@ export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | '
     },
     /** What to store for the next call if this drive stops without settling; `undefined` if the record has it already. */
     toStore(reason) {
-      const refusedOnly = (reason === 'refused' && onlyRefusals) || undefined;
+      // A drive that has sent nothing changes nothing.
+      const refusedOnly = ((reason === 'refused' || (!leftAt && start.refusedOnly)) && onlyRefusals) || undefined;
       const isNews = refusedOnly || last || stored || madeAgain !== start.record.madeAgain;
       return isNews ? { refusedOnly, refusal: last, madeAgain } : undefined;
     },

@@ -292,3 +292,12 @@ describe('a key in use, without locks: a second tab resumes while the first one 
     });
   });
 });
+
+test('every attempt was refused in front of a browser that may resend, then a resume sends nothing: a refusal still counts', async ({ world }) => {
+  const tab = world.tab({ resends: true });
+  const { outcome } = await world.end(tab, pay(tab.once(), { limits: { attempts: 1 } }), answers(429));
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  const next = tab.reload();
+  expect((await world.end(next, watched(resumeOne(next.once(), NAME)))).outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
+  expect((await world.end(next, pay(next.once()), answers(400, { code: 'bad_card' }))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+});
