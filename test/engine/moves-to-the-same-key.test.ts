@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
-import { move, type Once, pending, settle } from '../../src/entries/index.js';
+import { forget, move, type Once, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
@@ -234,5 +234,23 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     await world.run(move(once, 'guest'));
     expect(world.records).toEqual([own]);
     expect(await world.end(tab, pay(once, { ...ONE, key }), answers(201))).toMatchObject({ outcome: { effect: 'done' } });
+  });
+});
+
+describe("the user's operation under the key has ended without an effect, and the guest's attempt may have one", () => {
+  test.for<[string, { readonly evenIfUnknown: true } | undefined]>([
+    ['settled as none', undefined],
+    ['forgotten', { evenIfUnknown: true }],
+  ])('%s: nobody says none of the key until the attempt cannot arrive any more, and the next press learns what it did', async ([, forgets], { world }) => {
+    const { tab, once } = await isLost(world, 'ann');
+    await world.clock.advance(46 * SECOND);
+    await (forgets ? world.run(forget(once, NAME, forgets)) : none(world, once));
+    await dies(world, 'guest', LATE);
+    await world.run(move(once, 'guest'));
+    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key, sent: 'maybe' }]);
+    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.clock.advance(26 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+    expect(await world.end(tab, pay(once, { ...ONE, key }), replays())).toMatchObject({ outcome: { effect: 'done' } });
   });
 });
