@@ -88,7 +88,7 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
   emit(client, address, key, { type: 'wait', until, why, result });
 }
 
-export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
+export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
   key: record.key,
   createdAt: record.createdAt,
@@ -96,7 +96,10 @@ export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKe
   sent: record.ambiguous ? 'maybe' : 'no',
   expiresAt: (!record.link && record.windowEndsAt) || record.forgetAt,
   retryAt: record.retryAt,
-  resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests),
+  // What a `dialect` function gives for the request shows when it is resumed.
+  resumable:
+    (!!settings.dialectOf || settings.dialect.name === record.dialect) &&
+    (registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests)),
   inFlight,
   meta: record.meta as Json | undefined,
   cursor: JSON.stringify([record.label, record.id]),

@@ -21,7 +21,7 @@ export interface PendingOperation<Meta = Json> {
    */
   readonly expiresAt: number;
   readonly retryAt: number | undefined;
-  /** `resume()` has a request to send. Without one, `resumeOne()` can still ask `reconcile`. */
+  /** `resume()` has a request to send, and this client the dialect of its call. Otherwise, `resumeOne()` can still ask `reconcile`. */
   readonly resumable: boolean;
   /**
    * A call is driving it now, in this realm or, as far as can be seen, in another one, so no banner is needed yet. Only `pending` looks

@@ -4,7 +4,18 @@
  */
 import { describe, expect, test } from 'vitest';
 import { adyen, stripe, truelayer } from '../../src/entries/dialects.js';
-import { background, hooks, type OnceOptions, type Outcome, polling, reconciling, requests, resumeInBackground, resumeOne } from '../../src/entries/index.js';
+import {
+  background,
+  hooks,
+  type OnceOptions,
+  type Outcome,
+  pending,
+  polling,
+  reconciling,
+  requests,
+  resumeInBackground,
+  resumeOne,
+} from '../../src/entries/index.js';
 import { answers, charged, type Entry, idle, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, watched } from '../support/world.js';
@@ -104,4 +115,14 @@ test('a client in the same page that lacks the dialect does not send what the pa
   const tab = world.tab();
   await world.end(tab, pay(tab.once({ dialect: adyen() }), ONE), idle(lost()));
   await expect(world.run(watched(resumeOne(tab.once(), NAME)))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 0 } });
+});
+
+test.each<[string, OnceOptions, boolean]>([
+  ['the dialect of the call', { dialect: adyen() }, true],
+  ['another dialect', {}, false],
+  // What the function gives for the request shows when it is resumed.
+  ['a `dialect` function', { dialect: () => adyen() }, true],
+])('`pending` of a client with %s says whether it would send the request', async (_, ofOther, resumable) => {
+  const { world, once } = await scene({ dialect: adyen() }, ofOther);
+  expect(await world.run(pending(once))).toMatchObject([{ resumable }]);
 });

@@ -30,7 +30,7 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
     registry: { lives, screens: new Set(), payloads, degraded: new Map() } as unknown as Registry,
     store,
-    settings: {},
+    settings: { dialect: { name: aRecord().dialect } },
     parts: {},
     listeners: new Set<Listener>(),
     log: {},
