@@ -22,15 +22,15 @@ export class Known {
 
   /**
    * Called when the attribute was rendered. `user`: who is logged in now. `inPage`: the attribute may have come with the page's HTML, and not
-   * from a script. `since`: when the element's first `known` was rendered at the earliest. It may be as old as the page: another tab may have
-   * pressed while this page's script was loading, or after a framework had fetched the element. If the attribute `state` is not the element's
-   * own, the element is a copy of another one, as in a framework's snapshot of the page. Then nothing tells when it was rendered.
+   * from a script. `since`: when it was rendered at the earliest. It may be as old as the page: another tab may have pressed while this page's
+   * script was loading, or after a framework had fetched the element, or a page from which it changes this one. If the attribute `state` is not
+   * the element's own, the element is a copy of another one, as in a framework's snapshot of the page. Then nothing tells when it was rendered.
    */
   rendered(element: OnceFormElement, user: string | undefined, inPage: boolean, since: number): void {
     this.#user = user;
     const isFirst = this.#renderedAt === undefined;
     const isOld = isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage()));
-    this.#renderedAt = isOld ? 0 : isFirst ? since : Date.now();
+    this.#renderedAt = isOld ? 0 : since;
     this.#pressed = false;
   }
 
