@@ -82,8 +82,12 @@ export function isStill({ named }: Press, element: Element): boolean {
   return same;
 }
 
-/** Whether the form would now send something else than at this press, be it only because the page has disabled fields since. */
-export const sendsOther = ({ submission, typed }: Press, element: Element): boolean => typed !== typedInto(submission.form, ignoredIn(element));
+/**
+ * Whether the form would now send something else than at this press, be it only because the page has disabled fields since. Its key may be that of
+ * another operation, which the page has given the element while it was not in the document.
+ */
+export const sendsOther = ({ submission, typed, named }: Press, element: Element): boolean =>
+  element.getAttribute('operation') !== named || typed !== typedInto(submission.form, ignoredIn(element));
 
 /** Changes `done` to `already` if the form was edited since the press `sent`: the earlier input is done, not what the form contains now. */
 export const alreadyIfEdited = <Told extends { readonly moment: FormMoment }>(told: Told, sent: Press | undefined, element: Element): Told =>

@@ -185,6 +185,17 @@ test('a button with its own operation does not lead to the next page; the formâ€
   expect(await charges(page)).toBe(2);
 });
 
+test('a press that waits, of an element that is taken out of the page and given another order with its key: it is not sent under that key', async () => {
+  const { page, sent, answer, type } = await sending({ fields: KEY + BAGS });
+  type('3');
+  page.press();
+  page.element.remove();
+  page.element.setAttribute('operation', 'pay 2');
+  (page.form.elements.namedItem('idempotency-key') as HTMLInputElement).value = 'k-of-2';
+  answer(Response.json({ title: 'No.' }, { status: 422, headers: { 'idempotent-replayed': 'true' } }));
+  await expect.poll(() => [page.element.state, sent]).toEqual(['refused', [expect.stringMatching(/^k-rendered /)]]);
+});
+
 test('a press while "Check" resumes a lost press of a form that may be sent again: one effect, and the form shows the end', async () => {
   const page = again({ client: { limits: { attempts: 1 } } });
   await page.shop.meets('lose-response');
