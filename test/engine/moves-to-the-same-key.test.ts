@@ -254,3 +254,19 @@ describe("the user's operation under the key has ended without an effect, and th
     expect(await world.end(tab, pay(once, { ...ONE, key }), replays())).toMatchObject({ outcome: { effect: 'done' } });
   });
 });
+
+test('every attempt of the user was refused, and one of the guest since then took effect: a refusal of the next one proves nothing', async ({ world }) => {
+  const tab = world.tab({ resends: true });
+  const [guest, once] = ['guest', 'ann'].map((namespace) => tab.once({ ...ONE, namespace })) as [Once, Once];
+  expect(await world.end(tab, pay(guest), answers(429))).toMatchObject({ outcome: { effect: 'unknown', reason: 'refused' } });
+  // The third update removes the guest's record. It fails, so both records stay.
+  const { update } = tab.store;
+  let updates = 0;
+  Object.assign(tab.store, {
+    update: (...call: Parameters<typeof update>) => (++updates === 3 ? Promise.reject(new Error('the store is away')) : update(...call)),
+  });
+  await expect(world.run(move(once, 'guest'))).rejects.toThrow('the store is away');
+  expect(await world.end(tab, pay(guest), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown' } });
+  await world.run(move(once, 'guest'));
+  expect(await world.end(tab, pay(once), answers(400, { code: 'bad_card' }))).toMatchObject({ outcome: { effect: 'unknown' } });
+});
