@@ -46,6 +46,14 @@ function contextOf(fixtures) {
   return context;
 }
 
+/** The context, with each fixture that the body names made and awaited. @param {Fixtures} fixtures @param {Body} body */
+async function readyFor(fixtures, body) {
+  const context = contextOf(fixtures);
+  const text = String(body);
+  for (const name of Object.keys(fixtures)) if (new RegExp(`\\b${name}\\b`).test(text)) Object.defineProperty(context, name, { value: await context[name] });
+  return context;
+}
+
 /** @param {string} name @param {Work} body */
 function add(name, body) {
   const { before, after } = hooks;
@@ -89,10 +97,13 @@ const spreading = (body, row, spread) => (spread ? body(...row) : body(row));
 /** @param {Fixtures} fixtures */
 function testWith(fixtures) {
   /** @param {string} name @param {unknown} options @param {unknown} [last] */
-  const one = (name, options, last) => add(name, () => /** @type {Body} */ (typeof options === 'function' ? options : last)(contextOf(fixtures)));
+  const one = (name, options, last) => {
+    const body = /** @type {Body} */ (typeof options === 'function' ? options : last);
+    add(name, async () => body(await readyFor(fixtures, body)));
+  };
   return Object.assign(one, {
     each: table(add, spreading),
-    for: table(add, (body, row) => body(row, contextOf(fixtures))),
+    for: table(add, async (body, row) => body(row, await readyFor(fixtures, body))),
     /** @param {string} name @param {(context: Context) => unknown} make @returns {any} */
     extend: (name, make) => testWith({ ...fixtures, [name]: make }),
   });

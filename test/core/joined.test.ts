@@ -1,9 +1,30 @@
-/** Goal: where two operations become one, a driver that has no lease counts as alive: its last attempt may have begun just now. */
+/** Goal: two records of one key become one that claims no more than both. Method: each member, whichever of the two records has the stricter value. */
 import { expect, test } from 'vitest';
 import { joined } from '../../src/core/joined.js';
-import { aRecord, NOW } from '../support/record.js';
+import { aRecord, type LooseRecord, NOW } from '../support/record.js';
 
-test('the attempts of a driver without a lease may arrive until the longest attempt that begins now has ended', () => {
-  const { next } = joined(aRecord(), aRecord(), { attemptMs: 30_000, totalMs: 120_000 }, NOW);
-  expect(next?.lease).toEqual({ owner: 'moved', until: NOW + 30_000 });
+const LIMITS = { attemptMs: 30_000, totalMs: 120_000 };
+const join = (there: LooseRecord, moved: LooseRecord) => joined(aRecord(there), aRecord(moved), LIMITS, NOW).next;
+
+test.each<[string, LooseRecord, LooseRecord, LooseRecord]>([
+  ['the server has known the key since the earlier attempt', { firstSentAt: NOW - 2 }, { firstSentAt: NOW - 1 }, { firstSentAt: NOW - 2 }],
+  ['or since the other one', { firstSentAt: NOW - 1 }, { firstSentAt: NOW - 2 }, { firstSentAt: NOW - 2 }],
+  ['a record without that time counts from its creation', { createdAt: NOW - 3, firstSentAt: undefined }, { firstSentAt: NOW - 2 }, { firstSentAt: NOW - 3 }],
+  ['also the other one', { firstSentAt: NOW - 2 }, { createdAt: NOW - 3, firstSentAt: undefined }, { firstSentAt: NOW - 3 }],
+  ['a later creation does not count beside it', { createdAt: NOW, firstSentAt: NOW - 3 }, { createdAt: NOW, firstSentAt: NOW - 2 }, { firstSentAt: NOW - 3 }],
+  ['the key window that ends first counts', { windowEndsAt: NOW + 1 }, { windowEndsAt: NOW + 2 }, { windowEndsAt: NOW + 1 }],
+  ['or that of the other one', { windowEndsAt: NOW + 2 }, { windowEndsAt: NOW + 1 }, { windowEndsAt: NOW + 1 }],
+  ['also if only one has an end', { windowEndsAt: NOW + 1 }, { windowEndsAt: undefined }, { windowEndsAt: NOW + 1 }],
+  ['calls that wait learn that the record has changed', { revision: 7 }, { revision: 2 }, { revision: 8 }],
+  ["the present payload is the user's", { payloads: ['a', 'b'] }, { payloads: ['b', 'c'] }, { payloads: ['c', 'a', 'b'] }],
+])('%s', (_, there, moved, expected) => {
+  expect(join(there, moved)).toMatchObject(expected);
+});
+
+test.each<[string, LooseRecord, LooseRecord]>([
+  ["the user's has ended", { state: 'settled' }, {}],
+  ["the guest's has ended", {}, { state: 'settled' }],
+  ["nothing of the guest's was sent", {}, { ambiguous: false }],
+])('nothing changes if %s', (_, there, moved) => {
+  expect(join(there, moved)).toBeUndefined();
 });
