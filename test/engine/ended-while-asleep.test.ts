@@ -55,7 +55,7 @@ describe('a call whose answer was lost', () => {
 
 test('a call that polls the work behind a 202 gives the stored answer', async ({ world }) => {
   const poll = { ...KEPT, accepted: 'poll' } as const;
-  const running = [answers(202, {}, { location: '/work/1' }), answers(200, { status: 'running' })];
+  const running = [answers(202, {}, { location: '/jobs/1' }), answers(200, { status: 'running' })];
   const { status, response, outcome, heard } = await wakes(world, running, answers(200, { status: 'succeeded' }), poll);
   expect([status, outcome]).toMatchObject([200, { type: 'replayed', from: 'store', attempts: 1 }]);
   expect(await response?.json()).toEqual({ status: 'succeeded' });

@@ -89,7 +89,7 @@ describe.each(WAYS)('a declined card of Adyen, whose answer the page has lost, g
 
   test('a client that lacks the dialect does not ask for the work behind a link', async () => {
     const accepted = { accepted: 'poll', limits: { inProgressMs: 1, attempts: 1 } } as const;
-    const of = await scene({ ...accepted, dialect: adyen() }, accepted, answers(202, {}, { location: '/work/1' }), lost());
+    const of = await scene({ ...accepted, dialect: adyen() }, accepted, answers(202, {}, { location: '/jobs/1' }), lost());
     const arrived = of.sent();
     await goesOn(of);
     expect([of.told(), of.sent()]).toEqual([['unknown'], arrived]);
