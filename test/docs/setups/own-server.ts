@@ -1,12 +1,9 @@
 /** A process that is itself a server: a file for its database, a log-in, and a bank that takes its time. */
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createOnce, memoryStore, outcomeOf } from 'oncefetch';
+import { accountOf, listen } from '../support/listening.js';
 import { show } from '../support/stage.js';
 
 export const file = ':memory:';
-export const accountOf = ({ headers }: { headers: { authorization?: string | undefined } }): string | undefined =>
-  /^Bearer (ann|bob)$/.exec(headers.authorization ?? '')?.[1];
 const failed = new Set<string>();
 /** Whether the card is good; it throws once for a card `fails-once`. */
 export async function askTheBank(body: string, key: string, signal: AbortSignal): Promise<boolean> {
@@ -19,13 +16,4 @@ export async function askTheBank(body: string, key: string, signal: AbortSignal)
   }
   return card !== 'declined';
 }
-export async function listen(server: Server): Promise<{ readonly url: string; [Symbol.asyncDispose](): Promise<void> }> {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const close = (): Promise<void> =>
-    new Promise((closed) => {
-      server.close(() => closed());
-      server.closeAllConnections();
-    });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: close };
-}
-export { createOnce, memoryStore, outcomeOf, show };
+export { accountOf, createOnce, listen, memoryStore, outcomeOf, show };
