@@ -111,6 +111,8 @@ export interface Call {
   readonly startedAt?: number;
   /** The release of the operation's lock, if the caller holds it already. */
   readonly held?: (() => void) | undefined;
+  /** Which ended operation the record showed when the caller decided to wait for the operation under way. */
+  readonly before?: Claimant['waited'];
 }
 
 /** One call on its way to its outcome. */

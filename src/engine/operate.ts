@@ -54,7 +54,7 @@ async function joinOrClaim(given: Call): Promise<unknown> {
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
-  let before: OperationRun['waited'];
+  let { before } = given;
   let seen: OperationRun['seen'] | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);

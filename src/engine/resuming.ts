@@ -1,7 +1,7 @@
 /** Resumes stored operations, a few at a time. */
 import { beginResumed } from '../core/begin-resumed.js';
 import type { Namespace } from '../core/ids.js';
-import type { OperationName } from '../core/name.js';
+import { isUnnamed, type OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError } from '../errors.js';
@@ -9,6 +9,7 @@ import { isResponse } from '../http/foreign-response.js';
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { addressOf, isSamePerson } from './address.js';
+import { whileResumed } from './being-resumed.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { abortReason } from './in-flight.js';
 import { operate } from './operate.js';
@@ -33,7 +34,7 @@ export interface Resuming {
 
 /** Resumes the pending operations of a namespace, and yields them in the order in which they end. */
 export async function* resumeAll(client: Client, namespace: Namespace, how: Resuming): AsyncGenerator<Resumed> {
-  const { prefix, concurrency, signal, one = (record, stop) => resumeRecord(client, namespace, record, stop) } = how;
+  const { prefix, concurrency, signal, one = (record, stop) => resumeListed(client, namespace, record, stop) } = how;
   const running = new Set<Promise<Resumed | undefined>>();
   const over = new AbortController();
   const cut = (): void => over.abort(signal && abortReason(signal));
@@ -84,6 +85,13 @@ export const readNothing = async (): Promise<PreparedCall> => ({
 
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
+
+/** Resumes a listed operation. One without a name is left to the press that drives it, because an equal press must tell a resume from a press. */
+function resumeListed(client: Client, namespace: Namespace, record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> {
+  const resumeIt = (held?: () => void) => resumeRecord(client, namespace, record, stop, { held });
+  if (client.platform.server || !isUnnamed(record.label)) return resumeIt();
+  return whileResumed(client, addressOf(client, record.label, namespace, record), resumeIt);
+}
 
 export async function resumeRecord(
   client: Client,

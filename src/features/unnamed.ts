@@ -2,6 +2,7 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
+import { endedBefore } from '../core/begin.js';
 import { isInHeader } from '../core/carrier.js';
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
@@ -10,8 +11,9 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { MOVED, pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
+import { isBeingResumed } from '../engine/being-resumed.js';
 import { tryLock } from '../engine/claim.js';
-import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
+import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
 import { guarded } from '../engine/observe.js';
@@ -127,7 +129,7 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, request.signal, label);
   const address = orphan?.address ?? (await newAddress(call, label, literal));
   // Without locks, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
-  const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
+  const whenBusy = orphan?.unlock && !platform.locks ? 'reject' : settings.whenBusy;
   const answer = operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always', whenBusy },
@@ -137,6 +139,7 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
     request: request.request,
     startedAt,
     held: orphan?.unlock,
+    before: orphan?.before,
   });
   return orphan ? answer.finally(orphan.leave) : answer;
 }
@@ -159,9 +162,10 @@ async function operateByContent(client: Client, settings: Settings, request: Req
   return operate({ client, settings, address, read: async () => read, signal: request.signal, request: request.request, startedAt });
 }
 
-interface Orphan {
+interface Orphan extends Pick<Call, 'before'> {
   readonly address: OperationAddress;
-  readonly unlock: () => void;
+  /** Absent if a `resume` drives it: then the call waits for that end, which is its own. */
+  readonly unlock?: (() => void) | undefined;
   /** Lets other calls adopt it. */
   readonly leave: () => void;
 }
@@ -172,7 +176,7 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: L
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
     void search.then(
       (orphan) => {
-        orphan?.unlock();
+        orphan?.unlock?.();
         orphan?.leave();
       },
       () => {},
@@ -189,7 +193,7 @@ async function pendingOf(client: Client, store: Store, of: { readonly ns: Namesp
   return found;
 }
 
-/** The oldest unsettled operation with this content that nobody drives now, with its lock. */
+/** The oldest unsettled operation with this content that no press drives now, with its lock unless a `resume` holds that. */
 async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undefined> {
   const { client, settings, namespace, deadline } = call;
   const { platform, registry } = client;
@@ -213,12 +217,15 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
     if (platform.clock.now() >= deadline) return undefined;
     const address = addressOf(client, label, namespace, record);
     const { operationKey } = address;
-    if (registry.flights.has(operationKey) || adopting.has(operationKey)) continue;
+    if (adopting.has(operationKey)) continue;
     adopting.add(operationKey);
     const leave = (): void => void adopting.delete(operationKey);
-    const unlock = await tryLock(client, address.lock);
+    const unlock = registry.flights.has(operationKey) ? undefined : await tryLock(client, address.lock);
     try {
-      if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, unlock, leave };
+      const isFree = unlock && !registry.flights.has(operationKey);
+      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and waits for it.
+      const found = (isFree || (await isBeingResumed(client, address))) && (await pendingRecord(client, address, deadline));
+      if (found) return isFree ? { address, unlock, leave } : { address, leave, before: { ended: endedBefore(found) } };
     } catch (cause) {
       unlock?.();
       leave();
@@ -230,7 +237,8 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   return undefined;
 }
 
-/** Whether it is still pending: it may have settled between the scan and the lock. */
-async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  return readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }))?.state === 'pending';
+/** The record, if it is still pending: it may have settled between the scan and the lock. */
+async function pendingRecord(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<OnceRecord | undefined> {
+  const record = readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }));
+  return record?.state === 'pending' ? record : undefined;
 }

@@ -7,30 +7,72 @@ import { clear, forget, type Once, type OnceOptions, operation, type Resumed, re
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { CART, type End, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
 
-test.for(Array.from({ length: 12 }, (_, index) => index + 1))(
-  'a press is done without delay beside a resume that begins at its crossing %i',
-  async (at, { world }) => {
-    const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
-    const before = world.open({ ...options, limits: { attempts: 1 } });
+describe('a call without a name beside a resume of a lost equal one', () => {
+  const OPTIONS = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
+  const CROSSINGS = Array.from({ length: 14 }, (_, index) => index + 1);
+
+  /** A tab after a call that took effect and lost its answer. The server honours keys, and answers after a second. */
+  async function afterLoss(world: World) {
+    const before = world.open({ ...OPTIONS, limits: { attempts: 1 } });
     await world.end(before.tab, send(before.once), charged(lost()));
+    world.server.otherwise = delayed(SECOND, honest());
     const tab = before.tab.reload();
-    const once = tab.once(options);
-    world.server.otherwise = honest();
-    let other: Promise<Resumed[]> | undefined;
-    tab.at(at, () => {
-      other = resumed(once);
+    return { tab, once: tab.once(OPTIONS) };
+  }
+
+  for (const where of ['the same tab', 'another tab'] as const) {
+    const other = (world: World, of: { tab: Tab; once: Once }) => (where === 'the same tab' ? of : world.open(OPTIONS));
+
+    test.for(CROSSINGS)(`goes on with it, without delay, if the resume begins in ${where} at its crossing %i`, async (at, { world }) => {
+      const press = await afterLoss(world);
+      const { once } = other(world, press);
+      let resuming: Promise<Resumed[]> | undefined;
+      press.tab.at(at, () => {
+        resuming = resumed(once);
+      });
+      const begun = world.clock.now();
+      expect((await world.end(press.tab, send(press.once))).outcome).toMatchObject({ effect: 'done' });
+      expect(world.clock.now() - begun).toBeLessThan(3 * SECOND);
+      for (const { outcome } of (await world.run(Promise.resolve(resuming))) ?? []) expect(outcome.effect).toBe('done');
+      expect(world.server.charged.size).toBe(1);
+      expect(world.locks.names).toEqual([]);
     });
-    const begun = world.clock.now();
-    expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
-    expect(world.clock.now() - begun).toBeLessThan(SECOND);
-    for (const { outcome } of (await world.run(Promise.resolve(other))) ?? []) expect(outcome.effect).toBe('done');
-    expect(world.locks.names).toEqual([]);
-  },
-);
+
+    test.for(CROSSINGS)(`goes on with it if it begins in ${where} at crossing %i of the resume`, async (at, { world }) => {
+      const resuming = await afterLoss(world);
+      const { tab, once } = other(world, resuming);
+      let press: Promise<End> | undefined;
+      let isAnswered = false;
+      const begun = world.clock.now();
+      resuming.tab.at(at, () => {
+        isAnswered = world.clock.now() - begun >= SECOND;
+        press = world.end(tab, send(once));
+      });
+      for (const { outcome } of await world.run(resumed(resuming.once))) expect(outcome.effect).toBe('done');
+      if (press) expect((await press).outcome).toMatchObject({ effect: 'done' });
+      // After the answer, another press is another effect.
+      expect(world.server.charged.size).toBe(isAnswered ? 2 : 1);
+      expect(world.locks.names).toEqual([]);
+    });
+  }
+
+  test('is another effect beside a press that is under way, which a resume leaves alone', async ({ world }) => {
+    const [press, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    world.server.otherwise = delayed(SECOND, honest());
+    const first = send(press.once);
+    await rest();
+    const resuming = resumed(other.once);
+    await rest();
+    expect((await world.end(other.tab, send(other.once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(press.tab, first)).outcome).toMatchObject({ type: 'fresh' });
+    expect(await resuming).toEqual([]);
+    expect(world.server.charged.size).toBe(2);
+  });
+});
 
 describe('resume beside a press of another tab that is cancelled does not report the end of another operation', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
