@@ -22,7 +22,7 @@ export interface ResumeOptions {
  * Resumes pending operations, a few at a time, each with its own key. Names that begin differently take turns, so that a backlog of
  * one kind does not hold up the others. Nothing is resumed unless you iterate this: `await resume(once)` alone sends nothing. The client's
  * options count, not those of the original calls: a `verdict` that only a call had is not asked. What was begun with a dialect of another name
- * is not sent.
+ * is not sent. In a page or an app, a call without a name that is still under way is left alone.
  *
  * @throws RangeError if `concurrency` is less than 1; TypeError on a wrong option or an empty namespace
  * @example

@@ -11,7 +11,7 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { MOVED, pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
-import { isBeingResumed } from '../engine/being-resumed.js';
+import { awaitResume } from '../engine/being-resumed.js';
 import { tryLock } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, storeError } from '../engine/failure.js';
@@ -164,7 +164,7 @@ async function operateByContent(client: Client, settings: Settings, request: Req
 
 interface Orphan extends Pick<Call, 'before'> {
   readonly address: OperationAddress;
-  /** Absent if a `resume` drives it: then the call waits for that end, which is its own. */
+  /** Absent if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
   readonly unlock?: (() => void) | undefined;
   /** Lets other calls adopt it. */
   readonly leave: () => void;
@@ -220,12 +220,18 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
     if (adopting.has(operationKey)) continue;
     adopting.add(operationKey);
     const leave = (): void => void adopting.delete(operationKey);
-    const unlock = registry.flights.has(operationKey) ? undefined : await tryLock(client, address.lock);
+    const take = async () => (registry.flights.has(operationKey) ? undefined : tryLock(client, address.lock));
+    let unlock = await take();
     try {
+      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
+      const waitMs = Math.min(settings.limits.attemptMs, (deadline - platform.clock.now()) / 2);
+      const resumed = unlock ? undefined : await awaitResume(client, address, waitMs, call.stop);
+      const lasts = resumed === false;
+      if (!lasts) unlock ??= await take();
       const isFree = unlock && !registry.flights.has(operationKey);
-      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and waits for it.
-      const found = (isFree || (await isBeingResumed(client, address))) && (await pendingRecord(client, address, deadline));
-      if (found) return isFree ? { address, unlock, leave } : { address, leave, before: { ended: endedBefore(found) } };
+      const { state } = ((isFree || lasts) && (await storedNow(client, address, deadline))) || {};
+      const isDone = resumed && state === 'settled';
+      if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || lasts ? { ended: endedBefore(record) } : undefined };
     } catch (cause) {
       unlock?.();
       leave();
@@ -237,8 +243,6 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   return undefined;
 }
 
-/** The record, if it is still pending: it may have settled between the scan and the lock. */
-async function pendingRecord(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<OnceRecord | undefined> {
-  const record = readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }));
-  return record?.state === 'pending' ? record : undefined;
-}
+/** The record as it is now: it may have settled between the scan and the lock. */
+const storedNow = async (client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<OnceRecord | undefined> =>
+  readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }));

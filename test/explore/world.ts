@@ -88,6 +88,7 @@ export class ExploredWorld {
         exact: false,
         quick: false,
         dueAt: (call) => call.begunAt + call.limitMs + SLACK_MS,
+        isFrozen: () => false,
       },
       judges(variant.atomic),
     );

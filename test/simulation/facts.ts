@@ -323,6 +323,8 @@ export interface Ledger {
   readonly quick: boolean;
   /** The true time by which a call must return. */
   dueAt(call: Call): number;
+  /** Whether the context is frozen now. Then it holds its locks, also those of calls that have ended. */
+  isFrozen(context: string): boolean;
   violate(checker: string, op: OpFacts | undefined, says: string): void;
   apart(kind: Apart, op: OpFacts): void;
 }

@@ -16,13 +16,19 @@ export class Books implements Ledger {
   readonly quick: boolean;
   readonly now: () => number;
   readonly dueAt: (call: Call) => number;
+  readonly isFrozen: (context: string) => boolean;
   readonly #checkers: readonly Checker[];
   /** The context that took each lease, by the owner's name in the lease. */
   readonly #leases = new Map<string, string>();
 
-  constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'quick' | 'dueAt'>, checkers: readonly Checker[]) {
+  constructor(
+    now: () => number,
+    how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'quick' | 'dueAt' | 'isFrozen'>,
+    checkers: readonly Checker[],
+  ) {
     this.now = now;
     this.dueAt = how.dueAt;
+    this.isFrozen = how.isFrozen;
     this.honours = how.honours;
     this.replays = how.replays;
     this.required = how.required;

@@ -83,6 +83,7 @@ export class World {
         exact,
         quick: exact && !options.faults.storeSlow,
         dueAt: (call) => this.#dueAt(call),
+        isFrozen: (context) => this.contexts.get(context)?.frozen === true,
       },
       checkers,
     );

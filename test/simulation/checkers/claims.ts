@@ -71,7 +71,9 @@ export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger
 export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger: Ledger): void {
   const { op } = key;
   if (!ledger.quick || !op.unnamed || !call || context.startsWith('process') || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
-  if (key.sends.length > 1 || op.refused || op.calls.some((one) => one !== call && !one.told && !one.dead)) return;
+  // Of two presses at once, one goes on with the lost call, and the other is another effect. Beside a `resume`, a press goes on with it.
+  const beside = (one: Call): boolean => one !== call && one.verb !== 'resume' && (one.told ? one.told.at >= call.begunAt : !one.dead);
+  if (key.sends.length > 1 || op.refused || op.calls.some(beside)) return;
   const isLost = ({ told }: Call): boolean => told?.outcome?.effect === 'unknown' && told.at + LATE_MS_MAX < call.begunAt;
   const lost = [...op.keys.values()].find(
     (one) =>
@@ -79,12 +81,10 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
       one.user === key.user &&
       one.durable &&
       one.pendingInStore &&
-      // Otherwise a `resume` may have it in hand.
-      one.writtenAt < call.begunAt &&
       !one.held?.context &&
       !one.damaged &&
       one.sends.length > 0 &&
-      one.sends.every((send) => send.call && isLost(send.call) && wall < send.wall + HOUR_MS),
+      one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < send.wall + HOUR_MS),
   );
   if (lost) ledger.violate(NAME, op, `call ${call.id} sent ${key.key}, although ${lost.key} of an equal call had ended as unknown before`);
 }

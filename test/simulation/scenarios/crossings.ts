@@ -96,6 +96,18 @@ export const nameless: Scenario = {
   },
 };
 
+export const resumedNameless: Scenario = {
+  name: 'resumed-nameless',
+  says: 'tabs with locks resume everything that is pending while equal calls without a name are made and aborted',
+  options: (random) => ({
+    devices: tabs(random),
+    server: family(random),
+    client: { unnamed: true, keep: { request: random.chance(0.85) }, reconciles: random.chance(0.3) },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, lookFails: 0.005 },
+    workload: { ...PEOPLE, insistent: 0.2, restart: 0.3, resumeAll: 0.8 },
+  }),
+};
+
 export const picked: Scenario = {
   name: 'picked',
   says: 'bodies contain the time of the press, which the fingerprint leaves out; forms are edited and edited back; servers compare bytes or do not',
