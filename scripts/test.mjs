@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
 
@@ -38,18 +39,38 @@ const checks = [
   ['typecheck', process.execPath, ...`${TSC} --noEmit --singleThreaded --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo`.split(' ')],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
 ];
-/** @type {string[]} */
-const failing = [];
+/**
+ * The failing checks: how each ended, and the last lines that it printed.
+ * @type {Map<string, string>}
+ */
+const failing = new Map();
+const KEPT_LENGTH = 4000;
+const SECOND = 1000;
 
 /** @param {Check} check @param {number} [priority] */
 async function run([name, command, ...args], priority = constants.priority.PRIORITY_NORMAL) {
   const start = performance.now();
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
+  const env = process.stdout.isTTY ? { ...process.env, FORCE_COLOR: '1' } : process.env;
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
+  let last = '';
+  child.stdout.on('data', (chunk) => {
+    process.stdout.write(chunk);
+    last = (last + chunk).slice(-KEPT_LENGTH);
+  });
+  child.stderr.on('data', (chunk) => {
+    process.stderr.write(chunk);
+    last = (last + chunk).slice(-KEPT_LENGTH);
+  });
   // Child processes inherit the priority. If this whole script runs under \`nice\`, a higher priority is neither allowed
   // nor wanted.
   if (child.pid !== undefined && priority > getPriority()) setPriority(child.pid, priority);
-  const [status] = await once(child, 'exit');
-  if (status !== 0) failing.push(name);
+  const closed = once(child, 'close');
+  const [status, signal] = await once(child, 'exit');
+  // A process that the check leaves behind may keep these pipes open.
+  await Promise.race([closed, setTimeout(SECOND)]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  if (status !== 0) failing.set(name, `${name} ended with ${signal ?? status}. Its last lines:\n${last}`);
   console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
@@ -129,14 +150,16 @@ const counts = TESTS.map(([name]) => {
   const told = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { testResults: [] };
   tellFailures(told);
   const counted = count(told);
+  // The run broke off, or failed for a reason that belongs to no test.
+  if (counted.failed === 0 && failing.has(name)) console.log(`\nFailed: ${failing.get(name)}`);
   // A run that fails although no test failed counts as one failure.
-  return { ...counted, failed: Math.max(counted.failed, failing.includes(name) ? 1 : 0) };
+  return { ...counted, failed: Math.max(counted.failed, failing.has(name) ? 1 : 0) };
 });
 /** @param {'passed' | 'failed' | 'skipped'} what */
 const total = (what) => counts.reduce((sum, counted) => sum + counted[what], 0);
 // A failed check counts as one failure, unless it is a run of tests, whose failures are counted already.
-const failed = total('failed') + failing.filter((name) => !TESTS.some(([tests]) => tests === name)).length;
-if (failing.length > 0) console.log(`Failing: ${failing.join(', ')}`);
+const failed = total('failed') + [...failing.keys()].filter((name) => !TESTS.some(([tests]) => tests === name)).length;
+if (failing.size > 0) console.log(`Failing: ${[...failing.keys()].join(', ')}`);
 const line = `${total('passed')} passed, ${failed} failed${total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''}`;
 writeFileSync(join(reports, 'summary.txt'), `${line}\n`);
 console.log(line);
