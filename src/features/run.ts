@@ -59,9 +59,10 @@ export interface Attempt {
  */
 export async function run<T>(once: Once, name: OperationName, effect: (attempt: Attempt) => T | PromiseLike<T>, options: RunOptions<T> = {}): Promise<T> {
   const client = clientOf(once, 'run');
+  const label = encodeName(name);
   checkOne(effect, 'function', 'the effect of run');
   const { settings, verdict } = runSettings(client.settings, options);
-  const address = addressOf(client, encodeName(name));
+  const address = addressOf(client, label);
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');

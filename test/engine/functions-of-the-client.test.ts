@@ -116,6 +116,7 @@ describe('options', () => {
     [`subscribe.signal${no.signal}, got object`, () => subscribe(once(), () => {}, { signal: {} as never })],
     [`warnOnLeave.signal${no.signal}, got object`, () => warnOnLeave(once(), { signal: {} as never })],
     [`signal${no.signal}, got object`, () => run(once(), NAME, unreached, { signal: new AbortController() as never })],
+    [`operation${LEAN ? ': name' : ' must be a non-empty array'}, got function`, () => run(once(), (() => 1) as never, undefined as never)],
     ['options of run must be an object, got null', () => run(once(), NAME, unreached, null as never)],
     ['options of run must be an object, got function', () => run(once(), NAME, unreached, (() => 1) as never)],
     [`once.result${no.schema}, got object`, () => run(once(), NAME, unreached, { result: { parse: () => 1 } as never })],
