@@ -155,8 +155,11 @@ export type Mistake = keyof typeof MISTAKES;
 /** The message of a TypeError or RangeError. `where`: the option, field or function; `got`: the type or text that was given. */
 export const wrong = (where: string, mistake: Mistake, got?: string): string => `once: ${where} ${MISTAKES[mistake]}${got === undefined ? '' : `, got ${got}`}`;
 
-const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false leaves it to fetch; or else it needs ";
+const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false sends it without a key; or it needs ";
 
-/** The message of the TypeError if the client was made without the feature that `what` needs. */
+/**
+ * The message of the TypeError if the client was made without the feature that `what` needs. axios takes a TypeError whose message has the
+ * word "fetch" for a broken network, and throws its "Network Error" instead. So the message must not have the name of this package either.
+ */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it, and give createOnce({ use: [${feature}()] })`;

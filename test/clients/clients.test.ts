@@ -5,7 +5,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import axios from 'axios';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createOnce as createOnceOfPages } from '../../src/entries/index.js';
 import { createOnce, memoryStore, type Once, type OnceOptions, type Outcome, outcomeOf } from '../../src/entries/node.js';
 import { type ClientCase, clients, type Order } from './support/clients.js';
 import { openShop, type Shop } from './support/shop.js';
@@ -113,6 +115,13 @@ describe.each(clients)('$client', (one) => {
     expect(shop.server.effects).toHaveLength(1);
     note(one, 'unknown', paid);
   });
+});
+
+test('axios passes on what oncefetch says of a call without a name: a TypeError with the word fetch in it would be its "Network Error"', async () => {
+  const http = axios.create({ adapter: 'fetch', env: { fetch: createOnceOfPages({ store: memoryStore() }).fetch as typeof fetch } });
+  for (const options of [{}, { fetchOptions: { once: { operation: NAME, verdict: () => undefined } } }])
+    await expect(http.post(`${shop.origin}/pay`, ORDER, options)).rejects.toThrow(/^once: .* needs .*createOnce/);
+  expect(shop.server.requests).toEqual([]);
 });
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');

@@ -55,6 +55,10 @@ test('a POST without a name is told every way to name it, and what leaves it to 
   expect(ways).toEqual([...ways].sort((a, b) => a - b));
 });
 
+test('no text about a missing feature has the words by which axios recognises a broken network: it would hide the text', () => {
+  for (const { needs } of [full, lean]) for (const feature of ['unnamed', 'hooks']) expect(needs('x', feature)).not.toMatch(/load failed|fetch/i);
+});
+
 test('an error that has a cause points to it, and repeats nothing of it', () => {
   const { message } = new OnceError('ERR_ONCE_UNKNOWN', UNKNOWN, { cause: new Error('secret') });
   if (!LEAN) expect(message).toContain(' See its cause for what failed last, and docs/outcomes.md#why-nobody-knows.');
