@@ -134,6 +134,8 @@ function metaOf(meta: unknown): Json {
 export function runSettings<T>(client: Settings, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   if (typeOf(options) !== 'object') throw new TypeError(`once: options of run must be an object, got ${typeOf(options)}`);
   const { signal, result, verdict, ...rest } = options;
+  // The types refuse it. Otherwise all orders would be one operation, under the name that `run` got, and all but the first would be told done.
+  if ((rest as OperationOptions).operation) throw new TypeError(wrong('run', 'name-given'));
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
   // Check the schema now: it parses the result after the effect, when it is too late to throw.
   if (result !== undefined && typeof result?.['~standard']?.validate !== 'function') throw new TypeError(wrong('once.result', 'schema', typeOf(result)));

@@ -119,6 +119,7 @@ describe('options', () => {
     [`operation${LEAN ? ': name' : ' must be a non-empty array'}, got function`, () => run(once(), (() => 1) as never, undefined as never)],
     ['options of run must be an object, got null', () => run(once(), NAME, unreached, null as never)],
     ['options of run must be an object, got function', () => run(once(), NAME, unreached, (() => 1) as never)],
+    [`run${says(' has a name already; leave once.operation out', ': name-given')}`, () => run(once(), ['pay'], unreached, { operation: NAME } as never)],
     [`once.result${no.schema}, got object`, () => run(once(), NAME, unreached, { result: { parse: () => 1 } as never })],
     [`once.result${no.schema}, got null`, () => run(once(), NAME, unreached, { result: null as never })],
     [`pending.after${no.cursor}, got "c-42"`, () => pending(once(), { after: 'c-42' })],
