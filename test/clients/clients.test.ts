@@ -117,11 +117,22 @@ describe.each(clients)('$client', (one) => {
   });
 });
 
-test('axios passes on what oncefetch says of a call without a name: a TypeError with the word fetch in it would be its "Network Error"', async () => {
-  const http = axios.create({ adapter: 'fetch', env: { fetch: createOnceOfPages({ store: memoryStore() }).fetch as typeof fetch } });
-  for (const options of [{}, { fetchOptions: { once: { operation: NAME, verdict: () => undefined } } }])
-    await expect(http.post(`${shop.origin}/pay`, ORDER, options)).rejects.toThrow(/^once: .* needs .*createOnce/);
-  expect(shop.server.requests).toEqual([]);
+describe('axios', () => {
+  const over = (once: Once) => axios.create({ adapter: 'fetch', env: { fetch: once.fetch as typeof fetch } });
+  const misplaced = { once: NAME } as object;
+
+  test('passes on what oncefetch says of a call without a name: a TypeError with the word fetch in it would be its "Network Error"', async () => {
+    const http = over(createOnceOfPages({ store: memoryStore() }));
+    for (const options of [{}, misplaced, { fetchOptions: { once: { operation: NAME, verdict: () => undefined } } }])
+      await expect(http.post(`${shop.origin}/pay`, ORDER, options)).rejects.toThrow(/^once: .* needs .*createOnce/);
+    expect(shop.server.requests).toEqual([]);
+  });
+
+  test('drops a name that is not in fetchOptions, so that with unnamed() each press has its own effect, as docs/migrating.md warns', async () => {
+    const http = over(createOnce({ store: memoryStore() }));
+    for (const options of [misplaced, misplaced]) await http.post(`${shop.origin}/pay`, ORDER, options);
+    expect(shop.server.effects).toHaveLength(2);
+  });
 });
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md');
