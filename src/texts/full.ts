@@ -162,4 +162,4 @@ const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ op
  * word "fetch" for a broken network, and throws its "Network Error" instead. So the message must not have the name of this package either.
  */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it, and give createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it for createOnce({ use: [${feature}()] })`;

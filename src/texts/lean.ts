@@ -16,4 +16,4 @@ export const wanted: typeof full.wanted = String;
 
 export const wrong: typeof full.wrong = (where, mistake, got) => `once: ${where}: ${mistake}${got ? `, got ${got}` : ''} (docs/errors.md#mistakes)`;
 
-export const needs: typeof full.needs = (what, feature) => wrong(what, `needs ${feature}()` as full.Mistake);
+export const needs: typeof full.needs = (what, feature) => `once: ${what} needs ${feature}() (docs/errors.md#mistakes)`;
