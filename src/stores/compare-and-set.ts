@@ -41,11 +41,12 @@ export interface Answer {
 /** Whether an attempt was committed, perhaps by a copy of it whose answer was lost and even if others have changed the record since. */
 export const isDone = ({ next, rev }: Attempt, { done, seen }: Answer): boolean => done || Boolean(next && seen && namesIn(seen.rev).includes(namesIn(rev)[0]));
 
-/** How many versions a record names, including itself, and the length of a name, which has 60 random bits. */
+/** How many versions a record names, including itself. */
 const NAMES_MAX = 3;
-const NAME_UNITS = 16;
 const namesIn = (rev: string): (string | undefined)[] => rev.split(' ');
-export const revAfter = (seen: Seen | undefined): string => {
-  const name = crypto.randomUUID().replaceAll('-', '').slice(0, NAME_UNITS);
-  return [name, ...(seen ? namesIn(seen.rev) : [])].slice(0, NAMES_MAX).join(' ');
-};
+/**
+ * The new version's name is not from `randomUUID`: Node takes that from a reserve of random bytes, which processes that start from one snapshot
+ * share. A process would take another one's version for its own, and go on under a second key.
+ */
+export const revAfter = (seen: Seen | undefined): string =>
+  [crypto.getRandomValues(new Uint32Array(2)), ...(seen ? namesIn(seen.rev) : [])].slice(0, NAMES_MAX).join(' ');

@@ -1,8 +1,8 @@
 /** Node, and runtimes with the same globals: Deno and Bun. */
-import type { Digest, Platform, Transport } from '../../ports.js';
+import type { Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
 import { warning } from '../server/warning.js';
-import { builtin } from '../shared.js';
+import { builtin, systemRandomness } from '../shared.js';
 import { withCopies } from './copies.js';
 import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
@@ -14,15 +14,7 @@ type Channels = { channel(name: string): DebugChannel };
 type NodeCrypto = {
   hash?(algorithm: string, data: string | Uint8Array, encoding: string): string;
   createHash(algorithm: string): { update(data: string | Uint8Array): { digest(encoding: string): string } };
-};
-
-let crypto: NodeCrypto | undefined;
-
-/** Node's own digest, which is synchronous. */
-const digest: Digest = (data) => {
-  crypto ??= builtin<NodeCrypto>('node:crypto');
-  if (!crypto) throw new TypeError('once: Node 20.19 or later is needed');
-  return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
+  randomUUID(options: { disableEntropyCache: boolean }): string;
 };
 
 /** Errors of name resolution and of connecting, after which no request was written. */
@@ -63,13 +55,24 @@ function shares(signal: AbortSignal): void {
   }
 }
 
-export const nodePlatform = (): Platform => ({
-  ...serverPlatform(),
-  digest,
-  transport,
-  // Tools of the process hear every event of every client on channel('oncefetch').
-  channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
-  nesting,
-  shares,
-  forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
-});
+export const nodePlatform = (): Platform => {
+  const crypto = (): NodeCrypto => {
+    const found = builtin<NodeCrypto>('node:crypto');
+    if (!found) throw new TypeError('once: Node 20.19 or later is needed');
+    return found;
+  };
+  return {
+    ...serverPlatform(),
+    // Node's own digest, which is synchronous.
+    digest: (data) => crypto().hash?.('sha256', data, 'hex') ?? crypto().createHash('sha256').update(data).digest('hex'),
+    transport,
+    // Without Node's reserve of random bytes: processes that start from one snapshot (`node --build-snapshot`) begin with the same reserve, and would
+    // make the same keys for different operations.
+    randomness: { ...systemRandomness, uuid: () => crypto().randomUUID({ disableEntropyCache: true }) },
+    // Tools of the process hear every event of every client on channel('oncefetch').
+    channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
+    nesting,
+    shares,
+    forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
+  };
+};
