@@ -175,8 +175,6 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
   };
 }
 
-const CELL = new Int32Array(new SharedArrayBuffer(4));
-
 /** Takes the lock, and waits for it up to `patienceMs`, in short blocking steps: with longer pauses, other processes would always be faster. */
 function beginIn(scope: string, database: SqliteDatabase, patienceMs: number): void {
   for (const start = performance.now(); ; ) {
@@ -187,7 +185,8 @@ function beginIn(scope: string, database: SqliteDatabase, patienceMs: number): v
       // Measured by the clock, because on a busy machine a step takes much longer than it should.
       if (performance.now() - start >= patienceMs || sqliteFault(scope, error).reason !== 'blocked') throw error;
     }
-    Atomics.wait(CELL, 0, 0, STEP_MS);
+    // Made here, because a script from which Node builds a snapshot has no SharedArrayBuffer.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STEP_MS);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Goal: processes that start from one snapshot of Node's heap share no key and no name of a version in a store, although they begin with the same
- * random bytes in reserve. Method: real processes (`node --build-snapshot`), a real Redis, a real HTTP server that honours keys and counts
- * charges by key and by cart.
+ * random bytes in reserve. Method: real processes (`node --build-snapshot`), a real SQLite file and Redis, a real HTTP server that honours
+ * keys and counts charges by key and by cart.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -45,14 +45,15 @@ afterAll(() => {
 /** A process that pays for the cart. */
 async function pays(cart: string, redis: number | '' = ''): Promise<Record<'service' | 'effect' | 'key', string>> {
   const shop = `http://127.0.0.1:${(server.address() as AddressInfo).port}/payments`;
-  const args = ['--no-warnings', '--snapshot-blob', blob, join(ROOT, 'package.json'), shop, cart, String(redis)];
+  const args = ['--no-warnings', '--snapshot-blob', blob, shop, cart, join(folder, 'once.db'), join(ROOT, 'package.json'), String(redis)];
   return JSON.parse((await run(process.execPath, args)).stdout);
 }
 
-test('two processes pay for two carts under two keys', async () => {
+test('two processes pay for two carts under two keys, and a third one finds in the file that one is paid', async () => {
   const [first, second] = [await pays('c1'), await pays('c2')];
   expect([first.effect, second.effect, second.service]).toEqual(['done', 'done', first.service]);
   expect([...charges.values()]).toEqual(['c1', 'c2']);
+  expect(await pays('c1')).toMatchObject({ effect: 'done', key: first.key });
 });
 
 describeOn(withoutRedis)('with records in one Redis', () => {
