@@ -6,7 +6,7 @@ import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
-import { tryLockInTime } from '../engine/claim.js';
+import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
@@ -110,18 +110,26 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
   return state === 'pending' ? 1 : 0;
 }
 
-/**
- * Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record
- * stays. `again`: the name may take effect again, so that an operation that is done does not end what comes after it.
- */
-function givesWay(stored: unknown, incoming: OnceRecord, again = false): boolean {
-  const target = readRecord(stored);
-  if (stored === undefined || target?.key === incoming.key) return true;
-  return target !== undefined && ((again && target.state === 'settled') || weightOf(target) < weightOf(incoming));
-}
-
 /** The end of a key window that is over, ms since 1970. Not 0, which may count as absent. */
 const LONG_AGO = 1;
+
+/**
+ * Whether the guest's record (`incoming`) and the user's stand for one operation: the app gave both the same key, or an earlier, interrupted move
+ * has inserted it already. Not if the user's is done and the key counts for one account only (`apart`): then the guest's attempt was another one. Of
+ * a copy, the key window is over.
+ */
+const isOne = (own: OnceRecord, incoming: OnceRecord, apart: (of: OnceRecord) => boolean): boolean =>
+  own.key === incoming.key && (own.state !== 'settled' || own.windowEndsAt === LONG_AGO || !apart(incoming));
+
+/**
+ * Whether the user's own record of that name is joined, or replaced by one that more likely had an effect. A damaged record stays. `again`: the name
+ * may take effect again, so that an operation that is done does not end what comes after it.
+ */
+function givesWay(stored: unknown, incoming: OnceRecord, again = false, apart: (of: OnceRecord) => boolean = () => false): boolean {
+  const target = readRecord(stored);
+  if (stored === undefined || (target && isOne(target, incoming, apart))) return true;
+  return target !== undefined && ((again && target.state === 'settled') || weightOf(target) < weightOf(incoming));
+}
 
 /** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */
 async function moveOne(client: Client, from: Namespace, to: Namespace, found: Found): Promise<void> {
@@ -155,6 +163,16 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
 }
 
 /**
+ * What was done before the record that moves. `replaced`: the user's own record of that name. What was done before that stays known, as if the user
+ * had pressed this one.
+ */
+function previousOf(before: OnceRecord, replaced: OnceRecord | undefined, ids: Pick<OnceRecord, 'id' | 'ns'>): OnceRecord['previous'] {
+  const ended = before.previous ?? (replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced }));
+  // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
+  return ended && readRecord(ended) ? seal({ ...ended, ...ids }) : ended;
+}
+
+/**
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
@@ -163,64 +181,68 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   const unnamedId = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
   const address = addressOf(client, label, to, { key, id: unnamedId });
   const { id, ns } = await idsOf(client, address);
-  const { degraded } = client.registry;
+  const { registry, settings } = client;
   const newOperationKey = address.operationKey;
   const inMemory = store !== client.store;
-  const again = client.settings.repeat !== 'never';
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  /** `replaced`: the user's own record of that name. What was done before stays known, as if the user had pressed this one. */
+  const apart = (of: OnceRecord): boolean => of.state === 'pending' && of.ambiguous && isPerAccount(client, of);
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window, so early that no clock which
     // is set back opens it again, this device's or the store's. Nor does the link of a 202 count there: behind it may be the work of another
     // operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one.
-    const scoped = before.state === 'pending' && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: LONG_AGO, link: undefined } : {};
-    const done = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
-    const ended = before.previous ?? done;
-    // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
-    const previous = ended && readRecord(ended) ? seal({ ...ended, id, ns }) : ended;
+    const scoped = apart(before) ? { windowEndsAt: LONG_AGO, link: undefined } : {};
+    const previous = previousOf(before, replaced, { id, ns });
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(oldId, (current, _, now) => {
     if (!current || !isOpen(current) || current.key !== key) return { value: undefined };
     // The lease keeps the app from settling while an attempt may be under way.
-    const lease = leaseOfMove(current, driven, client.settings.limits, now);
+    const lease = leaseOfMove(current, driven, settings.limits, now);
     const next = id !== oldId ? seal({ ...current, revision: current.revision + 1 }) : moved({ ...current, lease });
     return { next, value: { ...next, lease } };
   });
   if (!taken) return;
-  client.registry.leftOpen.delete(operationKey);
+  let stays: OnceRecord | undefined = taken;
+  let begun: unknown;
+  registry.leftOpen.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
-    const other = inMemory ? client.store : degraded.get(newOperationKey);
-    let isDone = false;
+    const other = inMemory ? client.store : registry.degraded.get(newOperationKey);
     const hiding = other && (await timed(client, other.read(id)));
-    const free =
-      givesWay(hiding, taken, again) &&
-      (await update(id, (target, stored, now) => {
-        isDone = target?.state === 'settled';
-        // The app gave both the same key; or an earlier, interrupted move has inserted it already, and it may have gone on since.
-        if (target?.key === key && !(taken.ambiguous && weightOf(target) < weightOf(taken)))
-          return { value: true, ...joined(target, moved(taken), client.settings.limits, now) };
-        // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
-        const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
-        return givesWay(stored, taken, again) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };
-      }));
-    if (!free) {
+    let isDone = false;
+    stays = await update(id, (target, stored, now) => {
+      isDone = target?.state === 'settled';
+      // If the store has lost it, only this page knows of it.
+      const own = hiding ?? (stored === undefined ? leftOpen({ client, operationKey: newOperationKey, settings }, now) : undefined);
+      if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
+      const known = readRecord(own);
+      const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>
+        taken.ambiguous && weightOf(there) < weightOf(taken) ? next : (joined(there, next, settings.limits, now).next ?? there);
+      const both = known && isOne(known, taken, apart) ? join(known, taken) : taken;
+      // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
+      const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
+      const next = moved(both, generation, target ?? (both === taken ? known : undefined));
+      const value = target && isOne(target, taken, apart) ? join(target, next) : next;
+      return value === target ? { value } : { next: value, value };
+    });
+    if (!stays) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.
       if (taken.state === 'pending' || !isDone) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
-    if (other && !inMemory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
+    // A press that has begun since the look goes on in memory.
+    const change = (there: unknown) => (readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: undefined } : { value: there });
+    begun = other && !inMemory && (await updateStored({ client, store: other, id }, change));
     await update(oldId, (left) => (left?.key === key && left.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
-  degraded.delete(inMemory ? operationKey : newOperationKey);
-  if (inMemory) degraded.set(newOperationKey, { ...store, atomic: client.store.atomic });
+  if (!begun) registry.degraded.delete(inMemory ? operationKey : newOperationKey);
+  if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic });
   publish(client, operationKey, { phase: 'idle' });
-  if (taken.state === 'pending' && !client.registry.flights.has(newOperationKey))
-    publish(client, newOperationKey, { phase: 'unsettled', pending: pendingOf(client, newOperationKey, taken) });
+  if (!begun && stays.state === 'pending' && !registry.flights.has(newOperationKey))
+    publish(client, newOperationKey, { phase: 'unsettled', pending: pendingOf(client, newOperationKey, stays) });
 }

@@ -222,3 +222,12 @@ test('a `headers` hook that throws changes nothing: the press after it has the k
   empty(world);
   expect((await world.end(tab, pay(tab.once({ ...ONE, ...SHOP })), replays())).outcome).toMatchObject({ effect: 'done', key });
 });
+
+test("a guest's payment that moves to the user does not take the place of the user's that the store has lost", async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  empty(world);
+  const guest = world.open({ ...ONE, namespace: 'guest' });
+  await world.end(guest.tab, pay(guest.once), lost());
+  await world.run(move(once, 'guest'));
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
+});

@@ -2,10 +2,11 @@
  * Goal: if a guest's name has one record in memory and another one in the store, `move` brings the one that is likelier to have had an effect, and reports the
  * key of the one that it leaves. Method: the first write of one page fails, and another page of the guest stores its own record.
  */
-import { expect } from 'vitest';
-import { move, subscribe } from '../../src/entries/index.js';
+import { describe, expect } from 'vitest';
+import { move, type Once, subscribe } from '../../src/entries/index.js';
 import { answers, charged, type Entry, lost, replays } from '../support/server.js';
-import { type End, newWorld, ONE, pay, test } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { CART, type End, HOUR, newWorld, ONE, type PayOptions, pay, rest, test, type World, watched } from '../support/world.js';
 
 const REFUSED = answers(400, { code: 'bad_card' });
 
@@ -62,4 +63,64 @@ test.for<[string, Entry, code: string | undefined, conflicts: string[]]>([
   await world.run(move(ann, 'guest'));
   expect(left).toEqual(conflicts);
   expect((await world.end(tab, pay(ann), ...(code ? [] : [replays()]))).code).toBe(code);
+});
+
+describe.each(['memory', 'disk'] as const)("the app gave both the same key, and the user's record is in %s, the guest's in the other", (storedIn) => {
+  const key = 'order-42';
+  const EDITED = { ...CART, amount: 12 };
+
+  /** The user presses, then the guest, whose answer is lost, and then the user logs in. */
+  async function together(world: World, meets: Entry, options: PayOptions = {}, laterMs = 0): Promise<{ readonly tab: Tab; readonly once: Once }> {
+    const [tab, other] = [world.tab(), world.tab()];
+    const press = async (namespace: string, where: 'memory' | 'disk', of: PayOptions, entry: Entry): Promise<void> => {
+      const on = where === 'memory' ? tab : other;
+      if (where === 'memory') on.faults.next('fail-before-commit');
+      expect((await world.end(on, pay(on.once({ namespace }), { ...ONE, key, ...of }), entry)).outcome).toMatchObject({ storedIn: where });
+    };
+    await press('ann', storedIn, options, meets);
+    await world.clock.advance(laterMs);
+    await press('guest', storedIn === 'memory' ? 'disk' : 'memory', {}, lost());
+    const once = tab.once({ ...ONE, namespace: 'ann' });
+    await world.run(move(once, 'guest'));
+    return { tab, once };
+  }
+
+  test('after the key window of the attempt of the user, nothing is sent', async ({ world }) => {
+    const { tab, once } = await together(world, charged(lost()), {}, 22 * HOUR);
+    await world.clock.advance(4 * HOUR);
+    expect(await world.end(tab, pay(once, { key }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+  });
+
+  test('what the user sent may have had the effect that the server reports', async ({ world }) => {
+    const { tab, once } = await together(world, charged(lost()), { body: EDITED });
+    const { outcome } = await world.end(tab, pay(once, { key, body: EDITED, repeat: 'if-changed' }), replays());
+    expect(outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test('what the user has done stays done', async ({ world }) => {
+    const { tab, once } = await together(world, answers(201));
+    await world.clock.advance(25 * HOUR);
+    expect((await world.end(tab, pay(once, { key }))).outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
+test('a press of the user in the middle of a move, after a refused one in memory: the next press has its key', async () => {
+  for (let count = 1; count < 12; count++) {
+    const world = newWorld();
+    const guest = world.open({ ...ONE, namespace: 'guest' });
+    await world.end(guest.tab, pay(guest.once), lost());
+    const { tab, once } = world.open({ ...ONE, namespace: 'ann' });
+    tab.faults.next('fail-before-commit');
+    await world.end(tab, pay(once), answers(402));
+    world.server.otherwise = charged(answers(201));
+    let press: Promise<Response> | undefined;
+    tab.at(count, () => {
+      press = pay(once);
+    });
+    await world.run(watched(move(once, 'guest')));
+    await rest();
+    press ??= pay(once);
+    for (const call of [press, pay(once)]) expect((await world.end(tab, call)).outcome, `at crossing ${count}`).toMatchObject({ effect: 'done' });
+    expect(world.server.charged.size, `at crossing ${count}`).toBe(1);
+  }
 });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
-import { forget, move, type Once, pending, settle } from '../../src/entries/index.js';
+import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
@@ -234,6 +234,41 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     await world.run(move(once, 'guest'));
     expect(world.records).toEqual([own]);
     expect(await world.end(tab, pay(once, { ...ONE, key }), answers(201))).toMatchObject({ outcome: { effect: 'done' } });
+  });
+});
+
+describe("the user's operation under the key is done, and the guest's attempt may have had an effect", () => {
+  async function doneBefore(world: World, options?: Parameters<World['open']>[0]) {
+    const { tab, once } = world.open({ namespace: 'ann', ...options });
+    expect(await world.end(tab, pay(once, { key }), answers(201))).toMatchObject({ outcome: { effect: 'done' } });
+    const guest = await isLost(world, 'guest', charged(lost()), options);
+    const screen = operation(once, NAME);
+    screen.subscribe(() => {});
+    const conflicts: string[] = [];
+    subscribe(once, (event) => void (event.type === 'diagnostic' && event.code === 'move-conflict' && conflicts.push(event.key)));
+    await world.run(move(once, 'guest'));
+    expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+    return { open: await world.run(pending(guest.once)), conflicts };
+  }
+
+  test('they are one, and the screen goes on showing that it is done', async ({ world }) => {
+    expect(await doneBefore(world)).toEqual({ open: [], conflicts: [] });
+  });
+
+  test("where the server keeps keys for each account, they are two: the guest's stays, and `move` reports the conflict", async ({ world }) => {
+    expect(await doneBefore(world, PER_ACCOUNT)).toMatchObject({ open: [{ name: NAME, key, sent: 'maybe' }], conflicts: [key] });
+  });
+
+  test('but not if it is what an interrupted move has copied, and the app says that it is done', async ({ world }) => {
+    const guest = await isLost(world, 'guest', charged(lost()), PER_ACCOUNT);
+    const left = world.record() as OnceRecord;
+    const { once } = world.open({ namespace: 'ann', ...PER_ACCOUNT });
+    await world.run(move(once, 'guest'));
+    // The page was closed before it removed the guest's record.
+    world.medium.set(left.id, left);
+    await world.run(settle(once, NAME, 'done'));
+    await world.run(move(once, 'guest'));
+    expect(await world.run(pending(guest.once))).toEqual([]);
   });
 });
 
