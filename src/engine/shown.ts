@@ -2,6 +2,7 @@
 import type { OperationKey } from '../core/ids.js';
 import { decodeName } from '../core/name.js';
 import { readRecord } from '../core/record.js';
+import { leftOpen } from './claim.js';
 import type { Client } from './client.js';
 import { rememberedOutcome } from './failure.js';
 import { pendingOf } from './observe.js';
@@ -9,7 +10,11 @@ import type { OperationState } from './observed.js';
 
 /** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {
-  const record = readRecord(stored);
+  const found = readRecord(stored);
+  // This page may know that it is done although the store did not take that, or has lost it.
+  const known = leftOpen({ client, operationKey, settings: client.settings }, client.platform.clock.now());
+  const isDone = known?.state === 'settled' && (stored === undefined || (found?.state === 'pending' && found.key === known.key));
+  const record = isDone ? known : found;
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: rememberedOutcome({ client, operationKey, name: decodeName(record.label) }, record, record.ending, false) }

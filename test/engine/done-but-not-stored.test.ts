@@ -3,10 +3,10 @@
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
 import { describe, expect } from 'vitest';
-import { clear, forget, move, type Once, run, settle } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, operation, refresh, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, test as inWorld, NAME, ONE, pay, SECOND, type World } from '../support/world.js';
+import { DAY, test as inWorld, NAME, ONE, pay, rest, SECOND, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -142,4 +142,24 @@ test('the end of a later call that is left open counts', async ({ world, page })
   const { outcome } = await world.end(tab, pay(once, { repeat: 'always' }), lost());
   empty(world);
   expect((await world.end(tab, pay(once, { repeat: 'always' }), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+});
+
+test.for<[string, (world: World) => void]>([
+  ['has lost it', empty],
+  ['failed at the end, and still has the record', ({ tabs }) => tabs[0]?.faults.rate('fail-before-commit', 1)],
+])('a screen that looks at a store that %s goes on showing that it is done', async ([, meanwhile], { world }) => {
+  const { tab, once } = await paid(world, {}, {}, () => meanwhile(world));
+  tab.faults.clear();
+  const screen = operation(once, NAME);
+  screen.subscribe(() => {});
+  refresh(once);
+  await rest();
+  expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+});
+
+test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
+  const guest = world.open({ ...ONE, namespace: 'guest' });
+  await world.end(guest.tab, pay(guest.once), lost());
+  await world.run(move(page.once, 'guest'));
+  await isDone(world, page);
 });
