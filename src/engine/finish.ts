@@ -43,7 +43,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
+      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, { ...stop('in-progress', true), spent: true }, stopped);
     default:
       return endUnsettled(drive, decision, stopped);
   }

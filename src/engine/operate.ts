@@ -196,10 +196,10 @@ async function goOn(job: OperationRun, flight: InFlightOperation, again: Anew, r
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */
 async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
-  const { client } = job;
+  const { client, resumes } = job;
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
-  const present = record.payloads.at(-1) ?? '';
+  const present = record.payloads.at(-1) as string;
   const maySend = begun.do === 'drive';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
@@ -212,12 +212,12 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
-  const { resumes } = job;
   const settings = resumes && payload ? guarded(client, () => resumes.settings(job, payload, record)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
-  // The store has the record now.
+  // The store has the record now. But that it is done, only this page may know.
+  const known = client.registry.leftOpen.get(job.operationKey);
   client.registry.leftOpen.delete(job.operationKey);
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
@@ -226,7 +226,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await drive.run(payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else keepLeftOpen(job, finished.record ?? drive.record, start.found?.lease);
+  else keepLeftOpen(job, known?.ending && known.key === record.key ? known : drive.record, start.found?.lease);
   return finished;
 }
 

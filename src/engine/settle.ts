@@ -32,7 +32,7 @@ export async function settleRecord(
   // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
   let next = answer;
-  const ended = (now: number, latest: number, kept?: StoredAnswer): OnceRecord => {
+  const ended = (now: number, latest = now, kept?: StoredAnswer): OnceRecord => {
     // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
     // it asks, it may only have been locked: write it again as it is.
     next = undefined;
@@ -55,11 +55,9 @@ export async function settleRecord(
   };
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, (now, latest) => ended(now, latest, kept), durability);
   const stored = (await put(answer)) || (!!answer && (await put(next)));
-  const { platform, registry } = job.client;
-  const now = platform.clock.now();
-  if (stored) registry.leftOpen.delete(job.operationKey);
+  if (stored) job.client.registry.leftOpen.delete(job.operationKey);
   // It is done, even if the store has lost the record and no longer takes that.
-  else if (done) keepLeftOpen(job, ended(now, now));
+  else if (done) keepLeftOpen(job, ended(job.client.platform.clock.now()));
   return stored;
 }
 

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { clear, forget, move, type Once, operation, refresh, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, test as inWorld, NAME, ONE, pay, rest, SECOND, type World } from '../support/world.js';
+import { DAY, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -155,6 +155,21 @@ test.for<[string, (world: World) => void]>([
   refresh(once);
   await rest();
   expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+});
+
+test.for<[string, (world: World, page: { readonly tab: Tab; readonly once: Once }) => Promise<unknown>]>([
+  ['a press', (world, { tab, once }) => world.end(tab, pay(once))],
+  ['resume', (world, { once }) => world.run(resumed(once))],
+])('%s gets no answer after that: the page still knows that it is done, and settle takes no none', async ([, act], { world }) => {
+  const faults = () => world.tabs[0]?.faults;
+  const page = await paid(world, { keep: { request: true } }, {}, () => faults()?.rate('fail-before-commit', 1));
+  faults()?.clear();
+  world.server.plays(lost());
+  await act(world, page);
+  await world.clock.advance(60 * SECOND);
+  await expect(world.run(settle(page.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  empty(world);
+  await isDone(world, page);
 });
 
 test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
