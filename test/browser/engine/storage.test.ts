@@ -3,7 +3,7 @@
  * the real IndexedDB, cleared, closed, upgraded, full or unresponsive; a real server counts the effects.
  */
 import { afterEach, describe, expect } from 'vitest';
-import { pending, subscribe } from '../../../src/entries/index.js';
+import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, localStorageStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
@@ -282,4 +282,30 @@ describe('after the data of the site were cleared (A31)', () => {
     await expect.poll(() => own.once.fetch(shop.url, order).then(({ status }) => status, String)).toBe(201);
     await shop.oneEffect();
   });
+});
+
+test.for<[string, (own: ReturnType<typeof client>) => unknown]>([
+  ['is full', () => write(() => full)],
+  [
+    'is emptied',
+    async ({ name }) => {
+      const db = await settled(indexedDB.open(name));
+      const stores = [...db.objectStoreNames];
+      await Promise.all(stores.map((one) => settled(db.transaction(stores, 'readwrite').objectStore(one).clear())));
+      db.close();
+    },
+  ],
+])('the disk %s when the payment is done: the screen still says so when the page gets the focus', async ([, happens], { shop, own }) => {
+  const screen = operation(own.once, ['pay', 1]);
+  undo.push(screen.subscribe(() => {}));
+  await shop.hold();
+  const paid = own.once.fetch(shop.url, ORDER);
+  await shop.arrived(1);
+  await happens(own);
+  await shop.release();
+  expect((await paid).status).toBe(201);
+  window.dispatchEvent(new Event('focus'));
+  for (let reads = 0; reads < 5; reads++) await pending(own.once);
+  expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+  await shop.oneEffect();
 });
