@@ -288,6 +288,31 @@ describe('the dialect of a request says how long its server remembers a key', ()
   });
 });
 
+describe('where the clock of the device is the only one, and is right again: docs/outcomes.md says what that can lead to', () => {
+  test('a clock that was hours ahead when the key first left: the key goes out that much after its window, but never before the clock has caught up', async () => {
+    for (const hours of [2, 25]) {
+      const world = newWorld();
+      const fast = world.open(ONE);
+      fast.tab.skewMs = 3 * HOUR;
+      await world.end(fast.tab, pay(fast.once), charged(lost()));
+      fast.tab.kill();
+      await world.clock.advance(hours * HOUR);
+      const { tab, once } = world.open();
+      const end = await world.end(tab, pay(once), ...(hours === 25 ? [replays()] : []));
+      expect(end).toMatchObject(hours === 25 ? { outcome: { effect: 'done' } } : EXPIRED);
+    }
+  });
+
+  test('a clock that was a month behind when the operation was done: its name counts as forgotten', async ({ world }) => {
+    const slow = world.open();
+    slow.tab.skewMs = -31 * DAY;
+    await world.end(slow.tab, pay(slow.once), answers(201));
+    slow.tab.kill();
+    const { tab, once } = world.open();
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
 test("a store's clock that is ten minutes slow does not end the key window of a call that gave up", async ({ world }) => {
   const tab = world.tab({ ownClock: true });
   tab.skewMs = 10 * MINUTE;

@@ -72,6 +72,24 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
+  test('a table that is being restored, and has no rows and no primary key yet: a running process and a new one send nothing, and then go on', async () => {
+    const { pool, store, table } = await open();
+    await put(store, record('a'));
+    await admin.query(`ALTER TABLE ${table} RENAME TO ${table}_backup`);
+    // What a dump makes first; the rows come next, and the primary key last.
+    await admin.query(`CREATE TABLE ${table} (LIKE ${table}_backup INCLUDING DEFAULTS INCLUDING COMMENTS); COMMENT ON TABLE ${table} IS 'oncefetch schema 1'`);
+    for (const there of [store, postgresStore(pool, { table })]) {
+      for (const id of ['a', 'b']) await expect(put(there, record(id))).rejects.toMatchObject({ reason: 'io', message: expect.stringContaining('unique') });
+      const fetch = vi.fn<typeof globalThis.fetch>();
+      const call = createOnce({ fetch, store: there }).fetch('https://shop.example/pay', { method: 'POST', once: ['pay', 1] });
+      await expect(call).rejects.toMatchObject({ code: 'ERR_ONCE_STORE' });
+      expect(fetch).not.toHaveBeenCalled();
+    }
+    await admin.query(`INSERT INTO ${table} SELECT * FROM ${table}_backup; ALTER TABLE ${table} ADD PRIMARY KEY (id)`);
+    expect(await store.read('a')).toMatchObject({ id: 'a' });
+    expect(await put(store, record('b'))).toBe('stored');
+  });
+
   test('an UNLOGGED table, which a crash of the server empties: calls reject with denied, until the table is logged', async () => {
     const { table } = await open();
     await admin.query(`ALTER TABLE ${table} SET UNLOGGED`);

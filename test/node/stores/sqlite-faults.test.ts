@@ -342,6 +342,19 @@ describe('gone', () => {
       await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/-wal was removed or replaced/) });
   });
 
+  test('a copy of the file alone, without the log that a killed process leaves: the newest records are not in it', async () => {
+    const [path, copy] = [await filled(), fresh()];
+    const store = storeOn({ path });
+    // The first update brings the log into the file.
+    for (const id of ['first', 'b']) await put(store, id);
+    // In a process of its own, because copying the file here would release the store's locks.
+    spawnSync('cp', [path, copy]);
+    spawnSync('cp', [path, `${copy}-whole`]);
+    spawnSync('cp', [`${path}-wal`, `${copy}-whole-wal`]);
+    expect(await Promise.all(['a', 'b'].map((id) => storeOn({ path: copy }).read(id)))).toMatchObject([{ id: 'a' }, undefined]);
+    expect(await storeOn({ path: `${copy}-whole` }).read('b')).toMatchObject({ id: 'b' });
+  });
+
   test('a Node without SQLite: the store is not available, so a chain goes on to the next one', async () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) =>
       name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' }) as never);
