@@ -119,19 +119,34 @@ test('if no other context drives the operation, it is told as none', async ({ wo
 describe("a call that is cancelled while its payload is read, and may belong to an earlier call's operation, is unknown", () => {
   const HEADERS = { 'idempotency-key': 'order-42' };
 
-  test.for([
-    ['a name, with its key in a header, whose record was lost', true, NAME, HEADERS],
-    ['a call without a name, with its key in a header', false, undefined, HEADERS],
-    ['a call without a name, with the option key', false, { key: 'order-42' }, {}],
-    ['a call without a name, with a key strategy', false, { key: () => 'order-42' }, {}],
-    ['a call that is named by its content', false, true, {}],
-  ] as const)('%s', async ([_, isLost, named, headers], { world }) => {
-    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', headers, ...(signal && { signal }), once: named as never }));
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
-    if (isLost) world.medium.set(world.record()?.id ?? '', undefined);
-    const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
-    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  describe.each([
+    ['in a page', {}],
+    ['in a process', { server: true, locks: false }],
+  ])('%s:', (_, of) => {
+    test.for([
+      ['a name, with its key in a header, whose record was lost', true, NAME, HEADERS],
+      ['a call without a name, with its key in a header', false, undefined, HEADERS],
+      ['a call without a name, with the option key', false, { key: 'order-42' }, {}],
+      ['a call without a name, with a key strategy', false, { key: () => 'order-42' }, {}],
+      ['a call that is named by its content', false, true, {}],
+    ] as const)('%s', async ([_, isLost, named, headers], { world }) => {
+      const press: Press = (once, signal) =>
+        watched(once.fetch(URL_, { method: 'POST', body: '{}', headers, ...(signal && { signal }), once: named as never }));
+      const { tab, once } = world.open({ limits: { attempts: 1 } }, of);
+      expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+      if (isLost) world.medium.set(world.record()?.id ?? '', undefined);
+      const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
+      expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    });
+
+    test('a call without a name, with its key in the body', async ({ world }) => {
+      const dialect = defineDialect({ name: 'in-body', place: inBody('key') });
+      const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{"key":"order-42"}', ...(signal && { signal }) }));
+      const { tab, once } = world.open({ dialect, limits: { attempts: 1 } }, of);
+      expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown', key: 'order-42' });
+      const slow = tab.once({ dialect, fingerprint: () => new Promise(() => {}) });
+      expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    });
   });
 
   test('a call without a name, in a page, which goes on with a lost call of its content', async ({ world }) => {
@@ -139,15 +154,6 @@ describe("a call that is cancelled while its payload is read, and may belong to 
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     await world.end(tab, press(once), charged(lost()));
     const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
-    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
-  });
-
-  test('a call without a name, with its key in the body', async ({ world }) => {
-    const dialect = defineDialect({ name: 'in-body', place: inBody('key') });
-    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{"key":"order-42"}', ...(signal && { signal }) }));
-    const { tab, once } = world.open({ dialect, limits: { attempts: 1 } });
-    expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown', key: 'order-42' });
-    const slow = tab.once({ dialect, fingerprint: () => new Promise(() => {}) });
     expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
