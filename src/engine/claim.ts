@@ -19,7 +19,7 @@ import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 const NO_KEY = '' as IdempotencyKey;
 /** The release where there is no lock, or the lock manager refuses it. */
-const FREE = (): void => {};
+export const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses, goes on without a lock. */
 export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {

@@ -2,19 +2,18 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
-import { endedBefore } from '../core/begin.js';
+import { begin, endedBefore } from '../core/begin.js';
 import { isInHeader } from '../core/carrier.js';
-import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import { needsKey } from '../core/methods.js';
+import type { Label, NamespaceDigest, OperationKey } from '../core/ids.js';
 import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { MOVED, pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
 import { awaitResume } from '../engine/being-resumed.js';
-import { tryLock } from '../engine/claim.js';
+import { FREE, tryLock } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
-import { failure, storeError } from '../engine/failure.js';
+import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
@@ -23,22 +22,28 @@ import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
-import { jsonOf } from '../http/bytes.js';
 import { readRequest } from '../http/read-request.js';
 import { canCarryKey, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature, OnceInit } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
 import type { Store } from '../ports.js';
+import { mayGo, wantsKey } from './unnamed-requests.js';
 
 /** How many unsettled operations with the same content are considered. Those that are too old to be adopted stay for weeks. */
 const ORPHANS_MAX = 1000;
 
 /**
- * Unsettled operations that calls of a realm are about to adopt; the key is the realm's table of operations in flight. Without locks, an
- * equal call at the same moment would otherwise adopt the same one and share its end, instead of being sent.
+ * Unsettled operations that calls of a realm are about to adopt, by its table of operations in flight. Without locks, an equal call would otherwise adopt
+ * the same one and share its end. Under the key of the content alone: when searches whose calls ended early have released what they found.
  */
-const beingAdopted = new WeakMap<object, Set<OperationKey>>();
+const beingAdopted = new WeakMap<object, Map<OperationKey, Promise<unknown> | undefined>>();
+
+function adoptingIn({ registry: { flights } }: Client): Map<OperationKey, Promise<unknown> | undefined> {
+  const adopting = beingAdopted.get(flights) ?? new Map();
+  beingAdopted.set(flights, adopting);
+  return adopting;
+}
 
 /**
  * Accepts a POST or PATCH without a name and gives it a key of its own. A call with `once: true` is named by its content. On a
@@ -58,25 +63,6 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
   if (once === true) return operateByContent(client, settings, request);
   const takesKey = once !== undefined || (wantsKey(request) && canCarryKey(request) && mayGo(client, request));
   return takesKey && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
-}
-
-/** Whether a request needs a key because sending it twice may have two effects: POST and PATCH, except GraphQL queries. */
-export function wantsKey({ method, body }: RequestInput): boolean {
-  return needsKey(method) && !(typeof body === 'string' && /^\s*\{/.test(body) && isQuery(body));
-}
-
-function isQuery(body: string): boolean {
-  const text = (jsonOf(body) as { query?: unknown } | undefined)?.query;
-  return typeof text === 'string' && /^\s*(#.*\n\s*)*(query\b|\{)/.test(text) && !/\b(mutation|subscription)\b/.test(text);
-}
-
-/** Whether a key may be sent to this address. */
-export function mayGo({ platform, settings: { origins } }: Client, { url, origin }: RequestInput): boolean {
-  if (typeof origins === 'function') return origins(url);
-  if (origins) return origins.includes(origin);
-  // `data:`, `blob:` and schemes that fetch does not know: there is no server to honour a key.
-  if (origin === 'null' || url.startsWith('blob:')) return false;
-  return platform.server || platform.origin === undefined || platform.origin === origin;
 }
 
 /** A call whose address is not known yet, because it depends on the content. */
@@ -128,13 +114,13 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
   // On a server, equal calls are different operations, so none that was left unsettled is adopted.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, request.signal, label);
   const address = orphan?.address ?? (await newAddress(call, label, literal));
-  // Without locks, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
-  const whenBusy = orphan?.unlock && !platform.locks ? 'reject' : settings.whenBusy;
+  // Without a lock, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
+  const whenBusy = orphan?.unlock === FREE ? 'reject' : settings.whenBusy;
   const answer = operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always', whenBusy },
     address,
-    read: async () => read,
+    read: async () => (orphan ? { ...read, resumes: goOnWith(orphan) } : read),
     signal: request.signal,
     request: request.request,
     startedAt,
@@ -162,6 +148,19 @@ async function operateByContent(client: Client, settings: Settings, request: Req
   return operate({ client, settings, address, read: async () => read, signal: request.signal, request: request.request, startedAt });
 }
 
+/** How a call begins that adopts a lost one, which may have ended or gone since the search. */
+const goOnWith = ({ unlock, before }: Orphan): PreparedCall['resumes'] => ({
+  begin(stored, ...more) {
+    // A new record under its key would look as if nothing had been sent.
+    if (stored === undefined) return { do: 'nothing' };
+    const begun = begin(stored, ...more);
+    // Without a lock, another context may have adopted it a moment earlier.
+    const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && unlock === FREE && !before;
+    return isOthers ? { do: 'nothing', record: begun.record } : begun;
+  },
+  settings: ({ settings }) => settings,
+});
+
 interface Orphan extends Pick<Call, 'before'> {
   readonly address: OperationAddress;
   /** Absent if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
@@ -174,22 +173,24 @@ interface Orphan extends Pick<Call, 'before'> {
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
-    void search.then(
-      (orphan) => {
-        orphan?.unlock?.();
-        orphan?.leave();
-      },
-      () => {},
-    );
+    const adopting = adoptingIn(call.client);
+    const { operationKey } = addressOf(call.client, label, call.namespace);
+    const release = async (): Promise<void> => {
+      const [found] = await Promise.allSettled([search, adopting.get(operationKey)]);
+      const orphan = found.status === 'fulfilled' ? found.value : undefined;
+      orphan?.unlock?.();
+      orphan?.leave();
+      if (adopting.get(operationKey) === released) adopting.delete(operationKey);
+    };
+    const released = release();
+    adopting.set(operationKey, released);
     throw error;
   });
 }
 
 async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
   const found: unknown[] = [];
-  for await (const one of recordsIn(client, store, { ...of, state: 'pending' }, deadline)) {
-    if (found.push(one) >= ORPHANS_MAX) break;
-  }
+  for await (const one of recordsIn(client, store, { ...of, state: 'pending' }, deadline)) if (found.push(one) >= ORPHANS_MAX) break;
   return found;
 }
 
@@ -198,9 +199,12 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const { client, settings, namespace, deadline } = call;
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
+  const adopting = adoptingIn(client);
+  // A call whose caller has left may still be storing how it ended, or have its hand on a lost one. This call may be its repetition, so wait for that.
+  const ours = addressOf(client, label, namespace).operationKey;
+  const isOurs = (key: OperationKey): boolean => key.startsWith(ours.slice(0, -'""]'.length));
+  await Promise.all([adopting.get(ours), ...[...registry.flights].map(([key, { stop, landed }]) => stop.aborted && isOurs(key) && landed)]);
   const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
-  const adopting = beingAdopted.get(registry.flights) ?? new Set();
-  beingAdopted.set(registry.flights, adopting);
   const equal = (found as OnceRecord[]).filter((record) => record.label === label);
   const [first] = equal;
   if (!first) return undefined;
@@ -214,11 +218,12 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   // Nobody drives a record that was moved: its lease only keeps the app from settling while the guest's attempt may be on its way.
   const undriven = inWindow.filter((record) => record.lease?.owner === MOVED || !heldElsewhere(client, record, storeNow));
   for (const record of undriven.sort((a, b) => a.createdAt - b.createdAt)) {
-    if (platform.clock.now() >= deadline) return undefined;
+    // The lost call may have taken effect, so this one must not end as if it were new.
+    if (platform.clock.now() >= deadline) throw busyError(call);
     const address = addressOf(client, label, namespace, record);
     const { operationKey } = address;
     if (adopting.has(operationKey)) continue;
-    adopting.add(operationKey);
+    adopting.set(operationKey, undefined);
     const leave = (): void => void adopting.delete(operationKey);
     const take = async () => (registry.flights.has(operationKey) ? undefined : tryLock(client, address.lock));
     let unlock = await take();
@@ -229,7 +234,8 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
       const lasts = resumed === false;
       if (!lasts) unlock ??= await take();
       const isFree = unlock && !registry.flights.has(operationKey);
-      const { state } = ((isFree || lasts) && (await storedNow(client, address, deadline))) || {};
+      // It may have settled between the scan and the lock.
+      const { state } = ((isFree || lasts) && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
       const isDone = resumed && state === 'settled';
       if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || lasts ? { ended: endedBefore(record) } : undefined };
     } catch (cause) {
@@ -242,7 +248,3 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   }
   return undefined;
 }
-
-/** The record as it is now: it may have settled between the scan and the lock. */
-const storedNow = async (client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<OnceRecord | undefined> =>
-  readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }));

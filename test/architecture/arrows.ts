@@ -54,7 +54,10 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A feature imports no other feature. These files are parts of one feature. */
-const PARTS: Readonly<Record<string, string>> = { 'src/features/result-schema.ts': 'src/features/run.ts' };
+const PARTS: Readonly<Record<string, string>> = {
+  'src/features/result-schema.ts': 'src/features/run.ts',
+  'src/features/unnamed-requests.ts': 'src/features/unnamed.ts',
+};
 
 const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
 

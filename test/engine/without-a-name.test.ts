@@ -6,13 +6,14 @@ import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { clear, move } from '../../src/entries/index.js';
-import { mayGo, wantsKey } from '../../src/features/unnamed.js';
+import { mayGo, wantsKey } from '../../src/features/unnamed-requests.js';
 import { keyInHeader, type RequestInput } from '../../src/http/request.js';
 import type { Once } from '../../src/once.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { CART, DAY, newWorld, ONE, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, DAY, MINUTE, newWorld, ONE, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -159,6 +160,74 @@ describe('a lost call', () => {
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('nor if the other one has ended before this one begins', async () => {
+    const { world, keys } = await lostOnes(1);
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(replays());
+    // The second tab's search is over, and its claim is late.
+    two.tab.faults.next('none', 'none', 'none', 'slow');
+    const [first, second] = [one.once.fetch(URL_, POST), watched(two.once.fetch(URL_, POST))];
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
+    expect(await world.end(two.tab, second)).toMatchObject({ outcome: { effect: 'unknown', reason: 'record' } });
+    expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+  });
+
+  test('nor where the lock manager refuses every request', async () => {
+    const { world, keys } = await lostOnes(1);
+    const tabs = [world.tab(), world.tab()] as const;
+    for (const { platform } of tabs) Object.assign(platform, { locks: { acquire: () => Promise.reject(new DOMException('refused', 'SecurityError')) } });
+    world.server.plays(delayed(SECOND, replays()));
+    const [first, second] = tabs.map((tab) => watched(tab.once().fetch(URL_, POST))) as [Promise<Response>, Promise<Response>];
+    expect((await world.end(tabs[0], first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
+    expect(await world.end(tabs[1], second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+  });
+
+  test.each([true, false])('whose caller has left, and whose end is still being stored, is taken up by the next equal call (locks: %s)', async (locks) => {
+    const world = newWorld();
+    const { tab, once } = world.open({}, { locks });
+    const abort = new AbortController();
+    world.server.plays(charged(hangs()), replays());
+    const first = watched(once.fetch(URL_, { ...POST, signal: abort.signal }));
+    await rest();
+    tab.faults.next('slow');
+    abort.abort();
+    expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    expect((await world.end(tab, once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test.each([true, false])('that a call has found whose caller has left is taken up by the next equal call (locks: %s)', async (locks) => {
+    const { world, keys } = await lostOnes(1);
+    const { tab, once } = world.open({}, { locks });
+    const abort = new AbortController();
+    // The search is over, but for the last look at the record.
+    tab.faults.next('none', 'none', 'slow');
+    const left = watched(once.fetch(URL_, { ...POST, signal: abort.signal }));
+    await rest();
+    abort.abort();
+    expect((await world.end(tab, left)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+    expect((await world.end(tab, once.fetch(URL_, POST), replays())).outcome).toMatchObject({ type: 'replayed', key: keys[0] });
+  });
+
+  test.each<[string, (world: World, tab: Tab, found: OnceRecord) => unknown]>([
+    ['the device sleeps beyond the time of the call', (_, tab) => (tab.skewMs += 3 * MINUTE)],
+    [
+      'another tab logs out and forgets it',
+      (world, _, { id, revision }) => (world.medium.get(id) as OnceRecord).revision === revision && world.medium.set(id, null),
+    ],
+  ])('is not said to have had no effect if, once it is found, %s', async (_, happens) => {
+    for (const locks of [true, false])
+      for (let step = 3; step < 16; step++) {
+        const { world, keys } = await lostOnes(1);
+        const { tab, once } = world.open(ONE, { locks });
+        // From here on the search has found it.
+        const [found] = world.records as [OnceRecord];
+        tab.at(step, () => happens(world, tab, found));
+        world.server.otherwise = (arrival, server) => (arrival.key === keys[0] ? answers(403) : answers(201))(arrival, server);
+        expect(await world.end(tab, once.fetch(URL_, POST)), `step ${step}, locks ${locks}`).not.toMatchObject({ outcome: { effect: 'none' } });
+      }
   });
 });
 
