@@ -4,6 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Label, OperationKey, RecordId } from '../../src/core/ids.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import { MOVED } from '../../src/core/retention.js';
 import type { Client } from '../../src/engine/client.js';
 import { commit, nothingSent, readStored, storedIn, updateStored } from '../../src/engine/record-access.js';
 import type { Store } from '../../src/ports.js';
@@ -79,6 +81,28 @@ describe('a write over a known record', () => {
     expect(await commit(job, record(), () => record({ key: made('mine') }))).toBe(false);
     expect(medium.get('id')).toEqual(before);
     expect(told).toEqual([]);
+  });
+
+  test.each<[string, string, 'settled' | 'retired', boolean]>([
+    ['another driver, which has woken up', 'other', 'settled', false],
+    ['a move, whose attempt may be under way: no refusal counts', MOVED, 'retired', false],
+    ['a move, of which nothing but a proven effect is stored', MOVED, 'settled', true],
+    ['the driver itself', 'me', 'retired', true],
+  ])('by a driver without a lease, while the record has that of %s', async (_, owner, state, writes) => {
+    const { client, job, medium } = scene();
+    Object.assign(client, { owner: 'me' });
+    medium.set('id', record({ lease: { owner, until: NOW + 1000 } }));
+    expect(await commit(job, record(), () => record({ state }))).toBe(writes);
+    expect(medium.get('id')).toMatchObject({ state: writes ? state : 'pending' });
+  });
+
+  test('keeps the lease that was renewed since the driver saw it', async () => {
+    const { client, job, medium } = scene();
+    Object.assign(client, { owner: 'me' });
+    const known = record({ lease: { owner: 'me', until: NOW + 1 } });
+    medium.set('id', { ...known, lease: { owner: 'me', until: NOW + 1000 } });
+    expect(await commit(job, known, () => ({ ...known, link: '/jobs/1' }) as OnceRecord)).toBe(true);
+    expect(medium.get('id')).toMatchObject({ link: '/jobs/1', lease: { until: NOW + 1000 } });
   });
 
   test('that fails causes a diagnostic with its key', async () => {
