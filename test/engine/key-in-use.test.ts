@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest';
 import { generic } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, type OnceOptions, resumeOne } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
+import { answers, charged, delayed, type Entry, lost, replays, textOf } from '../support/server.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
@@ -300,4 +300,16 @@ test('every attempt was refused in front of a browser that may resend, then a re
   const next = tab.reload();
   expect((await world.end(next, watched(resumeOne(next.once(), NAME)))).outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
   expect((await world.end(next, pay(next.once()), answers(400, { code: 'bad_card' }))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+});
+
+test('a payload that another tab has heard to be refused is not sent again to ask about it', async ({ world }) => {
+  const [one, two] = [world.open({}, { resends: true }), world.open({}, { resends: true })];
+  const mismatch = answers(422, { code: 'idempotency_key_reused', message: 'this idempotency key was used with a different payload' });
+  expect((await world.end(one.tab, pay(one.once, ONE), answers(403))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  expect((await world.end(two.tab, pay(two.once), answers(400, { code: 'no_stock' }))).outcome).toMatchObject({ effect: 'none' });
+  const edited = { ...CART, amount: 20 };
+  expect((await world.end(one.tab, pay(one.once, { body: edited, limits: { attempts: 2 } }), lost(), mismatch)).outcome).toMatchObject({ effect: 'unknown' });
+  expect(new Set(world.server.keys).size).toBe(1);
+  const sent = await Promise.all(world.server.arrivals.map(textOf));
+  expect(sent.slice(2)).toEqual([JSON.stringify(edited), JSON.stringify(edited)]);
 });
