@@ -248,8 +248,7 @@ describe('the outcome of an aborted call', () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) };
     const staying = pay(once);
     const request = new Request(URL_, { ...init, signal });
-    const leaving = once.fetch(request, { once: NAME });
-    await rest();
+    const [leaving] = await world.begin(once.fetch(request, { once: NAME }));
     expect(tab.outcomeOf(request)).toBeUndefined();
     abort();
     const { error } = await world.end(tab, leaving);
@@ -261,8 +260,7 @@ describe('the outcome of an aborted call', () => {
   test('that waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);
-    const second = pay(once, { body: { ...CART, amount: 20 }, signal });
-    await rest();
+    const [second] = await world.begin(pay(once, { body: { ...CART, amount: 20 }, signal }));
     abort();
     const { error } = await world.end(tab, second);
     expect(tab.outcomeOf(error)).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted' });

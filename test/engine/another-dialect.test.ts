@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import { defineDialect, inBody, inHeader } from '../../src/entries/dialects.js';
 import { answers as answersFeature, extend, hooks, move, type Once, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, honest, lost, replays } from '../support/server.js';
-import { NAME, ONE, pay, rest, test, URL_, type World } from '../support/world.js';
+import { NAME, ONE, pay, test, URL_, type World } from '../support/world.js';
 
 const ELSEWHERE = defineDialect({ name: 'elsewhere', place: inHeader('X-Key') });
 const ANN = { namespace: 'ann' } as const;
@@ -22,8 +22,7 @@ const places = ({ server }: World): (string | null)[][] => server.arrivals.map((
 async function pressedOffline(world: World, options: OnceOptions, key?: string): Promise<void> {
   const { tab, once } = world.open(options);
   tab.online = false;
-  void pay(once, { key });
-  await rest();
+  await world.begin(pay(once, { key }));
   tab.kill();
   expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
 }

@@ -130,8 +130,7 @@ describe('a call that is named by its content belongs to the user who made it, h
         },
       });
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, once } as unknown as Parameters<typeof client.fetch>[1];
-      const call = watched(client.fetch(URL_, init));
-      await rest();
+      const [call] = await world.begin(watched(client.fetch(URL_, init)));
       user = 'bob';
       end();
       const { outcome } = await world.end(tab, call);
@@ -155,13 +154,11 @@ describe('a call that is named by its content belongs to the user who made it, h
     });
     world.server.otherwise = answers(201);
     const post = () => watched(client.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"amount":10}', once: true }));
-    const call = post();
-    await rest();
+    const [call] = await world.begin(post());
     const first = answer;
     user = 'bob';
     // Bob sends the same content, which is an operation of his own.
-    const other = post();
-    await rest();
+    const [other] = await world.begin(post());
     answer();
     expect((await world.end(tab, other)).outcome).toMatchObject({ effect: 'done' });
     user = atTheEnd;

@@ -145,9 +145,7 @@ describe('a poll', () => {
   test('that finds the operation settled by another tab gives that outcome', async () => {
     const { world, tab, once } = session({ accepted: 'poll' });
     const other = world.open({ namespace: 'ann' });
-    world.server.plays(charged(ACCEPTED), answers(202));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), charged(ACCEPTED), answers(202));
     // A frozen tab loses its claim, so another tab may settle the operation that this one polls.
     tab.freeze();
     world.locks.die(tab);
@@ -235,8 +233,7 @@ describe('a request without a name that waits to be sent again', () => {
     ['a GET after a 503', {}, 503, { status: 503 }],
   ] as const)('is not sent in the session of another user, who has logged in meanwhile: %s', async (_, init, reply, end) => {
     const { world, logIn, tab, once, sent } = sending(reply);
-    const call = watched(once.fetch(URL_, init));
-    await rest();
+    const [call] = await world.begin(watched(once.fetch(URL_, init)));
     logIn('bob');
     expect(await world.end(tab, call)).toMatchObject(end);
     expect(sent).toEqual(['ann']);

@@ -21,9 +21,7 @@ describe('A8: a log-out', () => {
 
   test('A8: stops the driver of another tab before its next attempt', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
-    world.server.plays(charged(answers(503, '', { 'retry-after': '30' })));
-    const call = pay(one.once);
-    await rest();
+    const [call] = await world.begin(pay(one.once), charged(answers(503, '', { 'retry-after': '30' })));
     await world.run(clear(two.once));
     expect(await world.end(one.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
@@ -96,8 +94,7 @@ describe('A9: on a server', () => {
       during(() => one.tab.kill(), charged(hangs())),
       answers(201),
     );
-    void coupon(one.once, 'Ann');
-    await rest();
+    await world.begin(coupon(one.once, 'Ann'));
     // By now, any lease of the dead process has expired.
     await world.clock.advance(MINUTE);
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
@@ -183,9 +180,7 @@ describe('A12: the person changes while an operation is driven', () => {
   test('A12: an attempt of one person that hangs does not hold up the next person', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
-    world.server.plays(hangs(), answers(201));
-    const ann = pay(once, ONE);
-    await rest();
+    const [ann] = await world.begin(pay(once, ONE), hangs(), answers(201));
     user = 'bob';
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
@@ -249,9 +244,7 @@ describe('A20: forget and settle', () => {
 
   test.for([true, false])('A20: both are refused while another tab drives the operation, with locks: %s', async (locks, { world }) => {
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const call = pay(one.once);
-    await rest();
+    const [call] = await world.begin(pay(one.once), delayed(SECOND, answers(201)));
     await expect(world.run(forget(two.once, NAME, { evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await expect(world.run(settle(two.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(one.tab, call)).toMatchObject({ status: 201 });
@@ -351,9 +344,7 @@ describe('A35: what is stored of a request', () => {
 describe('A38: a guest logs in', () => {
   test('A38: a driver that is still at work for the guest stops before its next attempt', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
-    const call = pay(guest.once);
-    await rest();
+    const [call] = await world.begin(pay(guest.once), charged(answers(503, '', { 'retry-after': '60' })));
     await world.run(moveFrom(guest.tab.once({ namespace: 'ann' }), 'guest'));
     expect(await world.end(guest.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
@@ -377,9 +368,7 @@ describe('A38: a guest logs in', () => {
 
   test('A38: an operation that ends for the guest while it is moved is not reopened for the user', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(delayed(SECOND, answers(402)));
-    const call = pay(guest.once);
-    await rest();
+    const [call] = await world.begin(pay(guest.once), delayed(SECOND, answers(402)));
     const user = world.open({ namespace: 'ann' });
     // The list has been read, and the guest's record has not been touched yet.
     user.tab.at(2, () => user.tab.freeze());

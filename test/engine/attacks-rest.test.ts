@@ -206,8 +206,7 @@ describe('A41 to A45, A48: limits', () => {
   test('A41: the wait for a lock counts against totalMs, too', async ({ world }) => {
     const [one, two] = [world.open(), world.open({ limits: { totalMs: 20 * SECOND } })];
     world.server.otherwise = charged(hangs());
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once));
     const begun = world.clock.now();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(20 * SECOND);
@@ -348,9 +347,7 @@ describe('A47, A49, A55: what the app can look up', () => {
   });
 
   test('A49: pending lists an operation that is in flight', async ({ world, tab, once }) => {
-    world.server.plays(delayed(SECOND, answers(201)));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), delayed(SECOND, answers(201)));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
     await world.end(tab, call);
     expect(await world.run(pending(once))).toEqual([]);

@@ -12,7 +12,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, saying, test, type World } from '../support/world.js';
 
 /** Runs the change on a guess, and never answers: the engine's time limit ends before the store's. */
 const guessing = (world: World, store: Store): Store => ({
@@ -133,9 +133,7 @@ describe('A6: the end is stored in time', () => {
   test('A6: a second tab that waited gets the settled outcome, and sends nothing', async ({ world }) => {
     const one = world.open();
     const two = world.open();
-    world.server.plays(delayed(SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(SECOND, answers(201)));
     const second = pay(two.once);
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -335,8 +333,7 @@ describe('A28: versions', () => {
       const [driver, waiter] = [world.open(), world.open()];
       let waiting: ReturnType<typeof pay> | undefined;
       const endsMeanwhile = async () => {
-        waiting = pay(waiter.once);
-        await rest();
+        [waiting] = await world.begin(pay(waiter.once));
         world.damage((record) => seal({ ...record, state: 'retired', ending } as never));
       };
       world.server.plays(during(endsMeanwhile, charged(lost())));
@@ -423,9 +420,10 @@ describe('a log-out with unsettled: "forget"', () => {
       scan: async (query: Parameters<typeof scan>[0]) => {
         const page = await scan(query);
         if (!began) {
-          world.server.plays(hangs());
-          began = pay(other.once, ONE).catch(() => {});
-          await rest();
+          [began] = await world.begin(
+            pay(other.once, ONE).catch(() => {}),
+            hangs(),
+          );
         }
         return page;
       },

@@ -9,7 +9,7 @@ import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
 /** The localStorage of a page: its entries are also its properties. */
 function pagesLocalStorage(): void {
@@ -123,9 +123,7 @@ test('a store rejects while another process stores the same operation: the call 
     update: async (id, change, how) => {
       if (theirs) return tab.store.update(id, change, how);
       change(undefined, world.clock.now());
-      world.server.plays(delayed(SECOND, answers(201)));
-      theirs = pay(other.once(options), call);
-      await rest();
+      [theirs] = await world.begin(pay(other.once(options), call), delayed(SECOND, answers(201)));
       throw new Error('nothing was stored');
     },
   };
@@ -177,9 +175,7 @@ describe('an offline press took over a key in use; since then, the earlier recor
 
 test('a call that waits for a lease ends within its limits, even if the clock is set back by hours', async ({ world }) => {
   const [first, second] = [world.tab({ locks: false }), world.tab({ locks: false })];
-  world.server.plays(charged(lost()));
-  watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } }));
-  await rest();
+  await world.begin(watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } })), charged(lost()));
   first.kill();
   const call = pay(second.once({ namespace: 'ann' }));
   await world.clock.advance(2 * SECOND);

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, extend, forget, type Once, type OnceError, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, saying, test, watched } from '../support/world.js';
 
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
 const OTHER = { ...CART, amount: 20 };
@@ -40,9 +40,7 @@ describe('A11: an abort or a late writer, and a key that is in use', () => {
   async function forgotten(...script: readonly Entry[]) {
     const world = newWorld();
     const [slow, quick] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
-    world.server.plays(...script);
-    const late = pay(slow.once, PATIENT);
-    await rest();
+    const [late] = await world.begin(pay(slow.once, PATIENT), ...script);
     slow.tab.freeze();
     await world.clock.advance(30 * SECOND);
     await world.run(forget(quick.once, NAME, { evenIfUnknown: true }));
@@ -277,9 +275,7 @@ describe('a driver whose clock was set back in a wait', () => {
   test('does not ask reconcile about a record that it has lost meanwhile', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'done') });
-    world.server.plays(answers(503, '', { 'retry-after': '60' }));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), answers(503, '', { 'retry-after': '60' }));
     await world.run(clear(world.open().once));
     tab.skewMs = -20 * MINUTE;
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
@@ -289,9 +285,7 @@ describe('a driver whose clock was set back in a wait', () => {
   test('asks reconcile about its own record, because it cannot know whether the server still remembers the key', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'unknown') });
-    world.server.plays(answers(503, '', { 'retry-after': '60' }));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), answers(503, '', { 'retry-after': '60' }));
     tab.skewMs = -20 * MINUTE;
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
     expect(heard).toMatchObject([{ reason: 'key-expired' }]);
@@ -304,9 +298,7 @@ describe.each([
 ] as const)('A33: %s,', (_, of) => {
   test('A33: that waited for a refusal gets the refusal, and sends nothing', async ({ world }) => {
     const [one, two] = [world.open({}, of), world.open({}, of)];
-    world.server.plays(delayed(SECOND, answers(402)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(SECOND, answers(402)));
     const second = pay(two.once);
     expect(await world.end(one.tab, first)).toMatchObject({ status: 402, outcome: { type: 'rejected' } });
     expect(await world.end(two.tab, second)).toMatchObject({
@@ -318,9 +310,7 @@ describe.each([
 
   test('A33: that waited for an unknown outcome goes on at once, with the same key', async ({ world }) => {
     const [one, two] = [world.open({}, of), world.open({}, of)];
-    world.server.plays(delayed(SECOND, charged(lost())), replays());
-    const first = pay(one.once, ONE);
-    await rest();
+    const [first] = await world.begin(pay(one.once, ONE), delayed(SECOND, charged(lost())), replays());
     const second = pay(two.once);
     await world.end(one.tab, first);
     const at = world.clock.now();
@@ -331,9 +321,7 @@ describe.each([
 
   test('that aborts while it waits leaves the first driver its claim', async ({ world }) => {
     const [one, two] = [world.open({}, of), world.open({}, of)];
-    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(503)), answers(201));
     const controller = new AbortController();
     const second = pay(two.once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort());
@@ -344,11 +332,8 @@ describe.each([
 
 describe('A32: a tab that dies or hangs', () => {
   test('A32: a dead tab frees its lock at once, and the next tab goes on', async ({ world, one, two }) => {
-    world.server.plays(charged(hangs()), replays());
-    void pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await rest();
+    await world.begin(pay(one.once), charged(hangs()), replays());
+    const [second] = await world.begin(pay(two.once));
     one.tab.kill();
     expect(await world.end(two.tab, second)).toMatchObject({ outcome: { type: 'replayed', resumed: true }, ms: 0 });
   });
@@ -356,8 +341,7 @@ describe('A32: a tab that dies or hangs', () => {
   test('A32: the wait behind a frozen tab is bounded; once it thaws, its 2xx is still given', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)), replays());
     // `PATIENT`, so that the thawed tab handles its answer before its own time limit.
-    const first = pay(one.once, PATIENT);
-    await rest();
+    const [first] = await world.begin(pay(one.once, PATIENT));
     one.tab.freeze();
     const begun = world.clock.now();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
@@ -368,9 +352,7 @@ describe('A32: a tab that dies or hangs', () => {
   });
 
   test('A32: a frozen tab thaws with a refusal after another one has succeeded: its effect is unknown, and the success stays', async ({ world, one, two }) => {
-    world.server.plays(delayed(SECOND, answers(402)), answers(201));
-    const first = pay(one.once, PATIENT);
-    await rest();
+    const [first] = await world.begin(pay(one.once, PATIENT), delayed(SECOND, answers(402)), answers(201));
     one.tab.freeze();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
     one.tab.thaw();
@@ -386,17 +368,14 @@ describe('A32: a tab that dies or hangs', () => {
       const attempt = () => byHand(one.once).catch((error: OnceError) => tried.push(error.code));
       world.server.plays(hangs(), answers(409, {}, { 'retry-after': '1' }), during(attempt, delayed(SECOND, replays())));
       // The first call ends, and frees the lock, between the attempts of the second one.
-      void pay(one.once, { limits: { attempts: 1, attemptMs: 30.5 * SECOND } }).catch(() => {});
-      await rest();
+      await world.begin(pay(one.once, { limits: { attempts: 1, attemptMs: 30.5 * SECOND } }).catch(() => {}));
       expect(await world.end(two.tab, pay(two.once))).toMatchObject({ outcome: { type: 'replayed' } });
       expect(tried).toEqual(['ERR_ONCE_BUSY']);
     }
   });
 
   test('A32: a tab drives without the lock, and the lock is free again: the next press waits for that tab, and sends nothing', async ({ world, one, two }) => {
-    world.server.plays(hangs(), delayed(20 * SECOND, answers(201)));
-    const first = pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } });
-    await rest();
+    const [first] = await world.begin(pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } }), hangs(), delayed(20 * SECOND, answers(201)));
     const second = pay(two.once);
     await world.end(one.tab, first);
     expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { effect: 'done' } });
@@ -415,8 +394,7 @@ describe('A32: a tab that dies or hangs', () => {
         during(() => one.tab.freeze(), answers(503)),
         answer,
       );
-      const first = pay(one.once);
-      await rest();
+      const [first] = await world.begin(pay(one.once));
       await world.end(two.tab, pay(two.once));
       one.tab.thaw();
       expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect } });
@@ -425,9 +403,7 @@ describe('A32: a tab that dies or hangs', () => {
   });
 
   test('A32: a frozen tab thaws a day later and sends nothing more', async ({ world, tab, once }) => {
-    world.server.plays(charged(during(() => tab.freeze(), lost())));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), charged(during(() => tab.freeze(), lost())));
     await world.clock.advance(26 * HOUR);
     tab.thaw();
     expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
 const BUSY = { code: 'ERR_ONCE_BUSY' };
@@ -15,9 +15,7 @@ const none = (once: Once) => watched(settle(once, NAME, 'none'));
 /** A guest's page dies during its attempt, which ends 30 s after it left at most; the user's page moves it. The lease of the move ends after 45 s. */
 async function moved(world: World, options: Parameters<World['open']>[0] = {}): Promise<{ readonly tab: Tab; readonly once: Once }> {
   const guest = world.open({ namespace: 'guest' });
-  world.server.plays(hangs());
-  void pay(guest.once, ONE);
-  await rest();
+  await world.begin(pay(guest.once, ONE), hangs());
   guest.tab.kill();
   const user = world.open({ ...ANN, ...options });
   await world.run(move(user.once, 'guest'));
@@ -32,9 +30,7 @@ describe('the page that presses while the lease of the move holds dies, too', ()
   /** 44 s after the guest's attempt left, one of the user leaves, which takes effect 25 s later. */
   async function diesLate(world: World, { tab, once }: { readonly tab: Tab; readonly once: Once }): Promise<void> {
     await world.clock.advance(44 * SECOND);
-    world.server.plays(delayed(25 * SECOND, answers(201)));
-    void pay(once, ONE);
-    await rest();
+    await world.begin(pay(once, ONE), delayed(25 * SECOND, answers(201)));
     tab.kill();
     await world.clock.advance(2 * SECOND);
   }
@@ -61,9 +57,7 @@ describe('the page that presses while the lease of the move holds dies, too', ()
   test('settle takes none once it cannot arrive any more', async ({ world, user }) => {
     const { tab, once } = user;
     await world.clock.advance(20 * SECOND);
-    world.server.plays(hangs());
-    void pay(once, ONE);
-    await rest();
+    await world.begin(pay(once, ONE), hangs());
     tab.kill();
     await world.clock.advance(46 * SECOND);
     await world.run(none(another(world)));
@@ -103,9 +97,7 @@ describe('a press that ends while the lease of the move holds', () => {
 
   test('after a log-out during its attempt delays it no longer either', async ({ world, user }) => {
     await world.clock.advance(43 * SECOND);
-    world.server.plays(delayed(SECOND, lost()));
-    const call = pay(user.once, ONE);
-    await rest();
+    const [call] = await world.begin(pay(user.once, ONE), delayed(SECOND, lost()));
     await world.run(clear(another(world)));
     expect(await world.end(user.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
@@ -131,14 +123,10 @@ test.for([false, true])(
   async (logsOut, { world }) => {
     const user = { id: 'guest' };
     const { tab, once } = world.open({ namespace: () => user.id }, { claims: { shared: 'context', survives: 'context' } });
-    world.server.plays(hangs());
-    void pay(once, ONE);
-    await rest();
+    await world.begin(pay(once, ONE), hangs());
     user.id = 'ann';
     await world.run(move(once, 'guest'));
-    world.server.plays(delayed(SECOND, lost()));
-    const press = pay(once, ONE);
-    await rest();
+    const [press] = await world.begin(pay(once, ONE), delayed(SECOND, lost()));
     if (logsOut) await world.run(clear(once));
     expect(await world.end(tab, press)).toMatchObject({ outcome: { effect: 'unknown' } });
     await expect(world.run(none(once))).rejects.toMatchObject(BUSY);

@@ -7,7 +7,7 @@ import { move, type Once, settle } from '../../src/entries/index.js';
 import { answers, delayed, during, hangs, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const BUSY = { code: 'ERR_ONCE_BUSY' };
@@ -25,9 +25,7 @@ const test = inWorld.extend('dead', () => new Set<string>());
 /** The first process sends an attempt that may take 100 s and arrives after 95, and dies at once. */
 async function firstDies(world: World, dead: Set<string>): Promise<void> {
   const first = process(world, 'shop', dead, 'first');
-  world.server.plays(delayed(95 * SECOND, answers(201)));
-  void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
-  await rest();
+  await world.begin(pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } }), delayed(95 * SECOND, answers(201)));
   first.tab.kill();
   dead.add('first');
   await world.clock.advance(SECOND);
@@ -37,9 +35,7 @@ async function firstDies(world: World, dead: Set<string>): Promise<void> {
 async function goesOn(world: World, dead: Set<string>, name = 'second'): Promise<Tab> {
   const { tab, once } = process(world, 'shop', dead, name);
   const { length } = world.server.arrivals;
-  world.server.plays(hangs());
-  void pay(once, ONE);
-  await rest();
+  await world.begin(pay(once, ONE), hangs());
   expect(world.server.arrivals).toHaveLength(length + 1);
   return tab;
 }
@@ -102,9 +98,7 @@ describe('an attempt of a page that died counts, also once the next page has pre
   /** A page sends an attempt that takes long, and dies. Another one is open. */
   async function nextAfterDeath(world: World) {
     const first = world.open({ namespace: 'ann' });
-    world.server.plays(delayed(95 * SECOND, answers(201)));
-    void pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
-    await rest();
+    await world.begin(pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } }), delayed(95 * SECOND, answers(201)));
     first.tab.kill();
     return world.open({ namespace: 'ann', ...ONE });
   }
@@ -138,13 +132,10 @@ const ALONE: TabOptions = { claims: { shared: 'context', survives: 'context' } }
 
 test('an attempt of a guest that takes long counts after two log-ins, with a press of the first user under way', async ({ world }) => {
   const guest = world.open({ namespace: 'guest' });
-  world.server.plays(delayed(95 * SECOND, answers(201)), delayed(25 * SECOND, lost()));
-  void pay(guest.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } });
-  await rest();
+  await world.begin(pay(guest.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } }), delayed(95 * SECOND, answers(201)), delayed(25 * SECOND, lost()));
   const ann = world.open({ namespace: 'ann' });
   await world.run(move(ann.once, 'guest'));
-  void pay(ann.once, ONE);
-  await rest();
+  await world.begin(pay(ann.once, ONE));
   expect(world.server.arrivals).toHaveLength(2);
   const { once } = world.open({ namespace: 'bob' });
   await world.run(move(once, 'ann'));
@@ -158,14 +149,11 @@ test('an attempt of a guest that takes long counts after two log-ins, with a pre
 test('in a page whose store is its own the attempt of the user before counts, also if that of the guest cannot arrive any more', async ({ world }) => {
   const user = { id: 'guest' };
   const { once } = world.open({ namespace: () => user.id, ...ONE }, ALONE);
-  world.server.plays(hangs(), delayed(28 * SECOND, answers(201)));
-  void pay(once);
-  await rest();
+  await world.begin(pay(once), hangs(), delayed(28 * SECOND, answers(201)));
   user.id = 'ann';
   await world.run(move(once, 'guest'));
   await world.clock.advance(20 * SECOND);
-  void pay(once);
-  await rest();
+  await world.begin(pay(once));
   user.id = 'bob';
   await world.run(move(once, 'ann'));
   await world.clock.advance(20 * SECOND);
@@ -177,9 +165,7 @@ test('in a page whose store is its own the attempt of the user before counts, al
 
 test('an operation that is moved twice is not kept from "none" for longer than after the first move', async ({ world }) => {
   const guest = world.open({ namespace: 'guest' });
-  world.server.plays(hangs());
-  void pay(guest.once, ONE);
-  await rest();
+  await world.begin(pay(guest.once, ONE), hangs());
   await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
   await world.clock.advance(20 * SECOND);
   const { once } = world.open({ namespace: 'bob' });

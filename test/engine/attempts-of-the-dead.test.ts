@@ -8,7 +8,7 @@ import { clear, move, type Once, pending, resumeInBackground, resumeOne, settle 
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { HOUR, test as inWorld, MINUTE, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { HOUR, test as inWorld, MINUTE, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const SHOP = { namespace: 'shop' } as const;
@@ -26,9 +26,7 @@ async function dies(
   context: TabOptions = PROCESS,
 ): Promise<void> {
   const { tab, once } = world.open({ ...SHOP, ...options }, context);
-  world.server.plays(delayed(ms, answers(201)));
-  void pay(once, call);
-  await rest();
+  await world.begin(pay(once, call), delayed(ms, answers(201)));
   tab.kill();
 }
 
@@ -125,9 +123,7 @@ describe('reconcile says none', () => {
 test('pending does not show a call as under way if the store knows that its process is gone', async ({ world, two }) => {
   const { tab } = world.open(SHOP, PROCESS);
   const store = { ...tab.store, holder: async () => 'gone' };
-  world.server.plays(delayed(40 * SECOND, answers(201)));
-  void pay(tab.once({ ...SHOP, store }));
-  await rest();
+  await world.begin(pay(tab.once({ ...SHOP, store })), delayed(40 * SECOND, answers(201)));
   const knowing = (isGone: boolean) => two.tab.once({ ...SHOP, store: { ...two.tab.store, isGone: async () => isGone } });
   expect(await world.run(pending(knowing(false)))).toMatchObject([{ inFlight: true }]);
   tab.kill();
@@ -138,9 +134,7 @@ test('pending does not show a call as under way if the store knows that its proc
 
 async function goesOnAndDies(world: World): Promise<void> {
   const { tab, once } = world.open(SHOP, PROCESS);
-  world.server.plays(hangs());
-  void pay(once, ONE);
-  await rest();
+  await world.begin(pay(once, ONE), hangs());
   tab.kill();
 }
 
@@ -230,8 +224,7 @@ describe('a page dies, and its lock with it', () => {
   test('nothing of it was sent, because the device was offline: settle takes none at once', async ({ world }) => {
     const tab = world.tab();
     tab.online = false;
-    void pay(tab.once(SHOP));
-    await rest();
+    await world.begin(pay(tab.once(SHOP)));
     tab.kill();
     await world.run(none(world.open(SHOP).once));
   });

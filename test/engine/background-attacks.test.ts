@@ -7,7 +7,7 @@ import { background, hooks, move, type OnceOptions, type Outcome, resumeInBackgr
 import { type Arrival, answers, charged, delayed, type Entry, lost, replays, textOf } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { says } from '../support/texts.js';
-import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
+import { MINUTE, newWorld, ONE, type PayOptions, pay, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const OTHER = { cart: 'c1', amount: 11 };
 
@@ -95,11 +95,8 @@ test('a request that is sent without the page follows no redirect that the pageâ
 
 test('a press that joins a call under way adds no consent of its own', async () => {
   const { world, page, inMs, goOn } = scene();
-  world.server.plays(delayed(SECOND, lost()));
-  watched(pay(page.once, ONE));
-  await rest();
-  watched(pay(page.once, { ...ONE, ...inMs(10 * MINUTE) }));
-  await rest();
+  await world.begin(watched(pay(page.once, ONE)), delayed(SECOND, lost()));
+  await world.begin(watched(pay(page.once, { ...ONE, ...inMs(10 * MINUTE) })));
   page.tab.kill();
   expect(await goOn()).toEqual({ open: 0 });
   expect(world.record()?.request).toBeUndefined();
@@ -114,11 +111,8 @@ test('a time without an end is refused, because a store of JSON could not keep i
 
 test('a worker whose client lacks the feature is refused, because it would send a payload that nobody agreed to', async () => {
   const { world, page, inMs, worker } = scene({ use: [] });
-  world.server.plays(delayed(SECOND, lost()), delayed(SECOND, lost()));
-  const first = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
-  await rest();
-  const asked = watched(resumeInBackground(worker.once));
-  await rest();
+  const [first] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE })), delayed(SECOND, lost()), delayed(SECOND, lost()));
+  const [asked] = await world.begin(watched(resumeInBackground(worker.once)));
   const edited = watched(pay(page.once, { body: OTHER, ...ONE, keep: { request: true } }));
   await world.all(page.tab, first, edited);
   await expect(world.run(asked)).rejects.toThrow(/resumeInBackground needs background\(\)/);
@@ -130,11 +124,8 @@ test.each([
   ['refused', answers(402), { effect: 'none', type: 'rejected' }],
 ] as const)('a worker that waited for a page tells how the operation ended: %s', async (_, reply, ended) => {
   const { world, page, inMs, worker, told } = scene();
-  world.server.plays(delayed(5 * SECOND, reply));
-  const call = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
-  await rest();
-  const asked = watched(resumeInBackground(worker.once));
-  await rest();
+  const [call] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE })), delayed(5 * SECOND, reply));
+  const [asked] = await world.begin(watched(resumeInBackground(worker.once)));
   await world.run(asked);
   expect((await world.end(page.tab, call)).outcome).toMatchObject(ended);
   expect(told).toMatchObject([ended]);
@@ -154,10 +145,8 @@ test.each<[string, Entry | undefined]>([
     }
     page.tab.online = false;
     const cancel = new AbortController();
-    const press = watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal }));
-    await rest();
-    const going = watched(resumeInBackground(worker.once));
-    await rest();
+    const [press] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal })));
+    const [going] = await world.begin(watched(resumeInBackground(worker.once)));
     cancel.abort(new Error('cancelled'));
     const { error } = await world.end(page.tab, press);
     expect(await world.run(going)).toEqual({ open: 0 });
@@ -170,10 +159,8 @@ test('after such a cancelled press, the worker does not tell the outcome of a la
   const { world, page, inMs, worker, told } = scene({}, { locks: false });
   page.tab.online = false;
   const cancel = new AbortController();
-  const press = watched(pay(page.once, { ...inMs(10 * MINUTE), signal: cancel.signal }));
-  await rest();
-  const going = watched(resumeInBackground(worker.once));
-  await rest();
+  const [press] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), signal: cancel.signal })));
+  const [going] = await world.begin(watched(resumeInBackground(worker.once)));
   cancel.abort(new Error('cancelled'));
   await world.end(page.tab, press);
   page.tab.online = true;
@@ -186,9 +173,7 @@ test('a guest logs in while the worker drives the operation: it goes on as an op
   const { world, who, page, worker, inMs, pays, goOn } = scene();
   who.user = 'guest';
   await pays(inMs(10 * MINUTE), charged(lost()));
-  world.server.plays(delayed(5 * SECOND, answers(503)));
-  const going = resumeInBackground(worker.once);
-  await rest();
+  const [going] = await world.begin(resumeInBackground(worker.once), delayed(5 * SECOND, answers(503)));
   who.user = 'ann';
   await world.run(move(page.once, 'guest'));
   await world.run(going);
@@ -208,8 +193,7 @@ describe('a payment that was never sent, of a page that is gone,', () => {
     };
     const { world, page, inMs, goOn, told, who, worker } = scene({ headers });
     page.tab.online = false;
-    watched(pay(page.once, inMs(60 * MINUTE)));
-    await rest();
+    await world.begin(watched(pay(page.once, inMs(60 * MINUTE))));
     page.tab.kill();
     await goOn();
     expect(told).toMatchObject([{ effect: 'unknown', attempts: 0 }]);

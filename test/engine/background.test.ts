@@ -157,8 +157,7 @@ describe('the operation of a page that died', () => {
   test('gets its first attempt from the worker if the page had sent nothing', async () => {
     const { world, page, goOn, inMs } = scene();
     page.tab.online = false;
-    watched(pay(page.once, inMs(MINUTE)));
-    await rest();
+    await world.begin(watched(pay(page.once, inMs(MINUTE))));
     page.tab.kill();
     expect(world.record()).toMatchObject({ ambiguous: false, request: { consent: CONSENT } });
     world.server.plays(answers(201));
@@ -249,11 +248,8 @@ describe('a page that drives the operation', () => {
   /** The worker begins while the page's answer is on its way. */
   async function both(act: (world: World, page: { tab: Tab; once: Once }) => unknown = () => {}, answer = answers(201)) {
     const { world, page, inMs, worker } = scene();
-    world.server.plays(delayed(20 * SECOND, answer));
-    const call = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
-    await rest();
-    const asked = inBackground(worker.once);
-    await rest();
+    const [call] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE })), delayed(20 * SECOND, answer));
+    const [asked] = await world.begin(inBackground(worker.once));
     await act(world, page);
     return { world, call, page, told: await world.run(asked) };
   }
@@ -283,13 +279,9 @@ describe('a page that drives the operation', () => {
 
   test('dies while the button is pressed in the context that waits: that call sends at once, and nothing is left for the worker', async () => {
     const { world, page, inMs, worker, all } = scene();
-    world.server.plays(delayed(20 * SECOND, answers(201)));
-    watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
-    await rest();
-    const asked = inBackground(worker.once);
-    await rest();
-    const pressed = watched(pay(worker.tab.once(all)));
-    await rest();
+    await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE })), delayed(20 * SECOND, answers(201)));
+    const [asked] = await world.begin(inBackground(worker.once));
+    const [pressed] = await world.begin(watched(pay(worker.tab.once(all))));
     page.tab.kill();
     expect((await world.end(worker.tab, pressed, replays())).outcome).toMatchObject({ type: 'replayed' });
     expect(await world.run(asked)).toEqual(NOTHING);

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { type KeyStrategy, type OperationOptions, settle } from '../../src/entries/index.js';
 import { answers, charged, lost } from '../support/server.js';
-import { CART, HOUR, NAME, newWorld, pay, rest, test, type World } from '../support/world.js';
+import { CART, HOUR, NAME, newWorld, pay, test, type World } from '../support/world.js';
 
 const OTHER = { ...CART, amount: 20 };
 
@@ -64,8 +64,7 @@ async function bring(world: World, state: State, options: OperationOptions) {
   const { tab, once } = world.open();
   if (state === 'clean') {
     tab.online = false;
-    void pay(once, options);
-    await rest();
+    await world.begin(pay(once, options));
     tab.kill();
   } else if (state !== 'none') {
     world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));

@@ -78,8 +78,7 @@ describe('callers of one answer', () => {
   test('who joined and ran out of time are busy, and their `onOutcome` still hears the end', async ({ world, tab, once }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const told: Outcome[] = [];
-    const first = pay(once);
-    await rest();
+    const [first] = await world.begin(pay(once));
     const second = watched(pay(once, { limits: { totalMs: SECOND }, onOutcome: (outcome) => void told.push(outcome) }));
     expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     expect(told).toEqual([]);
@@ -258,9 +257,7 @@ describe('a body', () => {
 
 describe('a call', () => {
   test('that waits for another payload of its name is busy when its time is over, and not before', async ({ world, tab, once }) => {
-    world.server.plays(delayed(10 * SECOND, answers(201)));
-    const first = pay(once);
-    await rest();
+    const [first] = await world.begin(pay(once), delayed(10 * SECOND, answers(201)));
     const second = pay(once, { body: { ...CART, amount: 20 }, limits: { totalMs: SECOND } });
     expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' }, ms: SECOND });
     await world.end(tab, first);

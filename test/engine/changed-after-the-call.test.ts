@@ -8,7 +8,7 @@ import { createOn } from '../../src/once.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 import { answers, lost, textOf } from '../support/server.js';
-import { rest, test, URL_, watched } from '../support/world.js';
+import { test, URL_, watched } from '../support/world.js';
 
 const SEATS = ['a', 'b', 'c'] as const;
 
@@ -90,8 +90,7 @@ describe('a PUT without a name that is sent again', () => {
       },
     });
     const body = make();
-    const call = watched(once.fetch(URL_, { method: 'PUT', body }));
-    await rest();
+    const [call] = await world.begin(watched(once.fetch(URL_, { method: 'PUT', body })));
     change(body as never);
     expect(await world.end(tab, call)).toMatchObject({ status: 200 });
     expect(sent).toHaveLength(2);
@@ -113,8 +112,7 @@ test.for<[string, () => { address: string | URL; init: RequestInit }]>([
     },
   });
   const { address, init } = make();
-  const call = watched(once.fetch(address, init));
-  await rest();
+  const [call] = await world.begin(watched(once.fetch(address, init)));
   if (address instanceof URL) address.search = '?page=2';
   if (init.headers instanceof Headers) init.headers.set('x-page', '2');
   else Object.assign(init.headers as object, { 'x-page': '2' });
@@ -135,8 +133,7 @@ test.for(['/shop/', '/shop/orders/7/'])(
     };
     const platform: Platform = { ...tab.platform, resolve: (url, base) => resolveUrl(url, base ?? page) };
     const once = tab.in(() => createOn(platform, { store: tab.store, use: [retrying()], fetch }));
-    const call = watched(once.fetch('address', { method: 'PUT', body: 'x' }));
-    await rest();
+    const [call] = await world.begin(watched(once.fetch('address', { method: 'PUT', body: 'x' })));
     page = `https://shop.example${later}`;
     expect(await world.end(tab, call)).toMatchObject({ status: 200 });
     expect(sent).toEqual(Array(2).fill('https://shop.example/shop/address'));

@@ -35,8 +35,7 @@ test('after a changed payload that never left, resume goes on with the payload t
   await world.end(tab, pay(once, { meta: 'first' }), charged(lost()));
   tab.online = false;
   const stop = new AbortController();
-  const call = pay(once, { body: CHANGED, meta: 'second', signal: stop.signal });
-  await rest();
+  const [call] = await world.begin(pay(once, { body: CHANGED, meta: 'second', signal: stop.signal }));
   stop.abort(new Error('left'));
   await world.end(tab, call);
   const { once: again } = { once: tab.reload().once({ namespace: 'ann', keep: { request: true }, repeat: 'if-changed' }) };

@@ -21,17 +21,14 @@ async function holder(world: World): Promise<Tab> {
   const { tab, once } = world.open();
   // The tab freezes on its way back from the lock.
   tab.at(2, () => tab.freeze());
-  void pay(once);
-  await rest();
+  await world.begin(pay(once));
   expect(world.locks.names).toHaveLength(1);
   return tab;
 }
 
 describe('while another tab holds the lock', () => {
   test("'reject' rejects at once, and claims to know nothing of the operation", async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
     const at = world.clock.now();
     expect(await world.end(two.tab, pay(two.once, { whenBusy: 'reject' }))).toMatchObject({
       code: 'ERR_ONCE_BUSY',
@@ -47,11 +44,8 @@ describe('while another tab holds the lock', () => {
   ] as const)(
     'a screen sees until when the call waits: with totalMs %i and attemptMs %i, it waits for %i ms',
     async ([totalMs, attemptMs, waited], { world, one, two }) => {
-      world.server.plays(delayed(SECOND, answers(201)));
-      const first = pay(one.once);
-      await rest();
-      const second = pay(two.once, { limits: { totalMs, attemptMs } });
-      await rest();
+      const [first] = await world.begin(pay(one.once), delayed(SECOND, answers(201)));
+      const [second] = await world.begin(pay(two.once, { limits: { totalMs, attemptMs } }));
       expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
       await world.end(one.tab, first);
       await world.end(two.tab, second);
@@ -68,9 +62,7 @@ describe('while another tab holds the lock', () => {
     const [one, two] = [world.open(), world.open()];
     const { signal } = new AbortController();
     for (const id of ['c1', 'c2', 'c3']) {
-      world.server.plays(delayed(SECOND, answers(201)));
-      const first = pay(one.once, { operation: ['pay', id] });
-      await rest();
+      const [first] = await world.begin(pay(one.once, { operation: ['pay', id] }), delayed(SECOND, answers(201)));
       const second = pay(two.once, { operation: ['pay', id], signal });
       await world.end(one.tab, first);
       await world.end(two.tab, second);
@@ -85,13 +77,10 @@ describe('while another tab holds the lock', () => {
   });
 
   test('an abort ends the wait', async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
     const controller = new AbortController();
     const before = world.clock.pending;
-    const second = pay(two.once, { signal: controller.signal });
-    await rest();
+    const [second] = await world.begin(pay(two.once, { signal: controller.signal }));
     expect(world.clock.pending).toBe(before + 1);
     controller.abort();
     await rest();
@@ -101,9 +90,7 @@ describe('while another tab holds the lock', () => {
   });
 
   test('a store that cannot be read ends the call, with the reason', async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
     two.tab.faults.next('look-fails');
     const end = await world.end(two.tab, pay(two.once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store', sent: 'maybe' } });
@@ -115,8 +102,7 @@ describe('while another tab holds the lock', () => {
     await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     const dying = await holder(world);
     const other = world.open();
-    const again = pay(other.once, { repeat: 'always' });
-    await rest();
+    const [again] = await world.begin(pay(other.once, { repeat: 'always' }));
     dying.kill();
     expect((await world.end(other.tab, again, answers(201, { id: 'ch_2' }))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
@@ -318,11 +304,8 @@ describe('a first write that failed', () => {
 });
 
 test('after a sleep that outlasts both calls, the call that waited leaves the record to the call that is told "done"', async ({ world, one, two }) => {
-  world.server.plays(charged(delayed(20 * SECOND, answers(201))));
-  const first = pay(one.once);
-  await rest();
-  const second = pay(two.once);
-  await rest();
+  const [first] = await world.begin(pay(one.once), charged(delayed(20 * SECOND, answers(201))));
+  const [second] = await world.begin(pay(two.once));
   one.tab.freeze();
   two.tab.freeze();
   await world.clock.advance(10 * MINUTE);

@@ -54,9 +54,7 @@ describe('a client that was extended', () => {
     const { world, tab, closed, parent } = scene();
     const child = extend(parent, {});
     const grandchild = tab.in(() => extend(child, {}));
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const paid = pay(grandchild);
-    await rest();
+    const [paid] = await world.begin(pay(grandchild), delayed(5 * SECOND, charged(answers(201))));
     let over = false;
     const closing = close(parent).then(() => {
       over = true;
@@ -73,9 +71,7 @@ describe('a client that was extended', () => {
 
   test('that is closed makes no further attempt, and does not wait for one', async () => {
     const { world, tab, closed, parent } = scene();
-    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
-    const paid = pay(extend(parent, {}));
-    await rest();
+    const [paid] = await world.begin(pay(extend(parent, {})), charged(answers(503, '', { 'retry-after': '60' })));
     const at = world.clock.now();
     const closing = close(parent);
     expect((await world.end(tab, paid)).outcome).toMatchObject({ effect: 'unknown' });
@@ -122,11 +118,8 @@ test('a call that waits for the call of another client ends at once when its own
   const world = newWorld();
   const tab = world.tab();
   const [one, two] = [tab.once(), tab.once()];
-  world.server.plays(delayed(20 * SECOND, charged(answers(201))));
-  const driving = pay(one);
-  await rest();
-  const waiting = pay(two, { body: { cart: 'c1', amount: 20 } });
-  await rest();
+  const [driving] = await world.begin(pay(one), delayed(20 * SECOND, charged(answers(201))));
+  const [waiting] = await world.begin(pay(two, { body: { cart: 'c1', amount: 20 } }));
   const begun = world.clock.now();
   await world.run(close(two));
   await expect(world.run(waiting)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'aborted' } });

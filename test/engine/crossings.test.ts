@@ -63,8 +63,7 @@ describe('two processes on one store', () => {
   test('a call that may only ask reconcile settles nothing once the driver has woken up and renewed its lease', async ({ world }) => {
     const [driver, asker] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     world.server.plays(delayed(10 * MINUTE, charged(answers(201))));
-    const call = pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } });
-    await rest();
+    const [call] = await world.begin(pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } }));
     driver.tab.freeze();
     await world.clock.advance(MINUTE);
     const reconcile = async () => {
@@ -356,11 +355,8 @@ describe('a press waits for another tab; meanwhile its record disappears, and it
   test.for(Object.entries(ways))('%s: the press is not told none', async ([_, goes], { world }) => {
     const opened = (namespace: string) => world.open({ namespace }, { locks: false });
     const [one, two, ann] = [opened('guest'), opened('guest'), opened('ann')];
-    world.server.plays(delayed(20 * SECOND, charged(answers(201))));
-    const first = pay(one.once);
-    await rest();
-    const waits = pay(two.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(20 * SECOND, charged(answers(201))));
+    const [waits] = await world.begin(pay(two.once));
     await world.run(goes({ ann: ann.once, guest: one.once }));
     await world.run(close(two.once));
     expect(await world.end(two.tab, waits)).toMatchObject({ outcome: { effect: 'unknown' } });

@@ -41,9 +41,7 @@ describe('what a driver does if its record, between two attempts,', () => {
     ],
     ['is unchanged', (record) => record, { status: 201 }],
   ])('%s', async ([_, change, expected], { world, tab, once }) => {
-    world.server.plays(lost(), ...('status' in expected ? [answers(201)] : []));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), lost(), ...('status' in expected ? [answers(201)] : []));
     const record = world.record() as OnceRecord;
     world.medium.set(record.id, change(record));
     expect(await world.end(tab, call)).toMatchObject(expected);
@@ -172,8 +170,7 @@ describe('the end of an operation', () => {
 
   test('whose mark could not be written before the first attempt says that nothing was sent', async ({ world, tab, once }) => {
     tab.online = false;
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once));
     tab.faults.next('fail-before-commit');
     tab.connect(true);
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
@@ -248,9 +245,7 @@ test('work behind a link is polled less and less often, as long as the call may 
 test('a call that is aborted between two polls asks no more', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
   const controller = new AbortController();
-  world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202));
-  const call = pay(once, { signal: controller.signal });
-  await rest();
+  const [call] = await world.begin(pay(once, { signal: controller.signal }), charged(answers(202, '', { location: '/jobs/1' })), answers(202));
   controller.abort();
   await world.end(tab, call);
   await world.clock.advance(MINUTE);

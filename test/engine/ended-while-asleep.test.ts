@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays } from '../support/server.js';
-import { type End, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
+import { type End, ONE, pay, SECOND, saying, test, type World } from '../support/world.js';
 
 const KEPT = { namespace: 'ann', keep: { response: 'disk' } } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -24,9 +24,7 @@ async function wakes(
   ];
   const heard: string[] = [];
   sleeper.tab.in(() => subscribe(sleeper.once, ({ type }) => void heard.push(type)));
-  world.server.plays(...first);
-  const call = pay(sleeper.once);
-  await rest();
+  const [call] = await world.begin(pay(sleeper.once), ...first);
   sleeper.tab.freeze();
   await world.clock.advance(40 * SECOND);
   expect(await world.end(other.tab, pay(other.once, { ...ONE, ...of }), second)).toMatchObject({ outcome: { effect: 'done' } });
@@ -70,9 +68,10 @@ describe('a call of an edited form, to which the server says that it holds anoth
     const asked: unknown[] = [];
     const { tab, once } = world.open({ ...KEPT, reconcile: saying(asked, 'none') }, { locks: false });
     await world.end(tab, pay(once, ONE), charged(lost()));
-    world.server.plays(during(() => tab.freeze(), MISMATCH));
-    const call = pay(once, EDITED);
-    await rest();
+    const [call] = await world.begin(
+      pay(once, EDITED),
+      during(() => tab.freeze(), MISMATCH),
+    );
     await world.clock.advance(40 * SECOND);
     await meanwhile(world.open(KEPT, { locks: false }));
     tab.thaw();

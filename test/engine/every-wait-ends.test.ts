@@ -133,8 +133,7 @@ const HANGS: Record<string, Hang> = {
     before: async (_, world) => {
       const other = world.open();
       world.server.otherwise = deaf();
-      void pay(other.once);
-      await rest();
+      await world.begin(pay(other.once));
       other.tab.freeze();
     },
   },
@@ -151,8 +150,7 @@ const HANGS: Record<string, Hang> = {
     before: async (_, world) => {
       const other = world.open({}, { locks: false });
       world.server.otherwise = deaf();
-      void pay(other.once);
-      await rest();
+      await world.begin(pay(other.once));
       other.tab.freeze();
     },
   },

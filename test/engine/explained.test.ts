@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, cut, delayed, type Entry, lost, replays } from '../support/server.js';
-import { newWorld, pay, rest, test } from '../support/world.js';
+import { newWorld, pay, test } from '../support/world.js';
 
 const lines = () => {
   const told: string[] = [];
@@ -83,11 +83,8 @@ describe('logTo', () => {
     const second = world.open({ namespace: 'n' }, of);
     const { told, log } = lines();
     subscribe(second.once, logTo(log));
-    world.server.plays(delayed(5000, answers(201)));
-    const paid = pay(first.once);
-    await rest();
-    const waits = pay(second.once);
-    await rest();
+    const [paid] = await world.begin(pay(first.once), delayed(5000, answers(201)));
+    const [waits] = await world.begin(pay(second.once));
     const line = told()[0]?.replace('once: pay c1: ', '');
     expect(line).toMatch(says);
     await Promise.all([world.end(first.tab, paid), world.end(second.tab, waits)]);

@@ -8,7 +8,7 @@ import { increase, repeatableRequests, stripe } from '../../src/entries/dialects
 import { clear, forget, move, type Once, resumeInBackground, run as runOnce, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { type Arrival, answers, charged, during, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
@@ -341,9 +341,7 @@ describe('retrying, and a plain call to the same URL', () => {
 
   test.for(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by a PUT that waits for its retry', async (method, { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
-    world.server.plays(answers(503), answers(200));
-    const early = watched(once.fetch(URL_, put));
-    await rest();
+    const [early] = await world.begin(watched(once.fetch(URL_, put)), answers(503), answers(200));
     await once.fetch(URL_, { method, body: method === 'DELETE' ? null : 'new', once: false });
     expect((await world.end(tab, early)).status).toBe(503);
     expect(world.server.arrivals.map((one) => one.method)).toEqual(['PUT', method]);
@@ -351,9 +349,7 @@ describe('retrying, and a plain call to the same URL', () => {
 
   test('a GET with once: false does not stop the PUT', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
-    world.server.plays(answers(503), answers(200), answers(200));
-    const early = watched(once.fetch(URL_, put));
-    await rest();
+    const [early] = await world.begin(watched(once.fetch(URL_, put)), answers(503), answers(200), answers(200));
     await once.fetch(URL_, { once: false });
     expect((await world.end(tab, early)).status).toBe(200);
   });

@@ -194,8 +194,7 @@ describe('the headers hook', () => {
       const world = newWorld();
       const { tab, once } = world.open({ headers: () => new Promise(() => {}), limits: { attempts: 1, attemptMs: SECOND } });
       const controller = new AbortController();
-      const call = pay(once, { signal: controller.signal });
-      await rest();
+      const [call] = await world.begin(pay(once, { signal: controller.signal }));
       if (leaves) controller.abort();
       const at = world.clock.now();
       const end = await world.end(tab, call);

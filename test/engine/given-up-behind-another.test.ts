@@ -24,8 +24,7 @@ const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 /** Presses and cancels. Returns the outcome that `outcomeOf` finds for the reason of the abort. */
 async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
   const [controller, reason] = [new AbortController(), REASON()];
-  const call = press(once, controller.signal);
-  await rest();
+  const [call] = await world.begin(press(once, controller.signal));
   controller.abort(reason);
   await world.end(tab, call);
   await rest();
@@ -41,8 +40,7 @@ describe.each([
     const world = newWorld();
     const first = world.open({}, of);
     first.tab.online = false;
-    const call = pay(first.once);
-    await rest();
+    const [call] = await world.begin(pay(first.once));
     world.server.plays(answers(201));
     /** The press in the other context goes on, and charges. */
     const charge = async () => {
@@ -63,8 +61,7 @@ describe.each([
 
   test('closing the client is not told as none either', async () => {
     const { world, tab, once, charge } = await scene();
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once));
     const closed = close(once);
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
     await closed;
@@ -87,8 +84,7 @@ describe('while another tab has the lock and asks its key strategy, with nothing
     let give: (key: string) => void = () => {};
     const key = () => new Promise<string>((resolve) => void (give = resolve));
     const first = world.open();
-    const call = pay(first.once, { key });
-    await rest();
+    const [call] = await world.begin(pay(first.once, { key }));
     world.server.plays(answers(201));
     const charge = async () => {
       give('order-1');
@@ -180,8 +176,7 @@ test('without locks, a call that goes on with a clean record of a closed page gi
     return opened;
   };
   const gone = offline();
-  void pay(gone.once);
-  await rest();
+  await world.begin(pay(gone.once));
   gone.tab.kill();
   await world.clock.advance(20 * SECOND);
   expect(await cancelled(world, offline(), payNow)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
@@ -217,10 +212,8 @@ describe('a call that waits for a press which is never sent is not told how an e
     const other = world.open({ namespace: 'ann', ...options }, of);
     await world.end(other.tab, pay(other.once), before, ...entries, charged(answers(201)));
     await world.clock.advance(DAY);
-    const given = pay(one.once, { limits: { attempts: 1 } });
-    await rest();
-    const waits = pay(other.once);
-    await rest();
+    const [given] = await world.begin(pay(one.once, { limits: { attempts: 1 } }));
+    const [waits] = await world.begin(pay(other.once));
     refuse(new Error('no token'));
     expect((await world.end(one.tab, given)).outcome).toMatchObject({ type: 'unsent' });
     // Where no record is left, `move` may have taken it with what was sent: only the next press sends. Elsewhere the earlier operation's record is back.
@@ -234,13 +227,10 @@ describe('a call that waits for a press which is never sent is not told how an e
     const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
     expect(outcome).toMatchObject({ type: 'rejected' });
     gone.tab.online = two.tab.online = false;
-    void pay(gone.once);
-    await rest();
+    await world.begin(pay(gone.once));
     const cancel = new AbortController();
-    const given = pay(two.once, { signal: cancel.signal });
-    await rest();
-    const waits = pay(three.once);
-    await rest();
+    const [given] = await world.begin(pay(two.once, { signal: cancel.signal }));
+    const [waits] = await world.begin(pay(three.once));
     gone.tab.kill();
     await rest();
     world.server.plays(answers(201));
@@ -265,11 +255,8 @@ describe('a press that finds nothing stored any more does not say that nothing t
       let user: string | undefined = 'ann';
       const [paying, sleeping] = [world.tab({ locks }), world.tab({ locks })];
       const [first, second] = [paying, sleeping].map((tab) => tab.once({ namespace: () => user as string })) as [never, never];
-      world.server.plays(delayed(5 * SECOND, answers(201)));
-      const done = pay(first, options);
-      await rest();
-      const waits = pay(second, options);
-      await rest();
+      const [done] = await world.begin(pay(first, options), delayed(5 * SECOND, answers(201)));
+      const [waits] = await world.begin(pay(second, options));
       sleeping.freeze();
       expect((await world.end(paying, done)).outcome).toMatchObject({ effect: 'done' });
       await world.run(clear(first));
@@ -287,12 +274,9 @@ describe('a press that finds nothing stored any more does not say that nothing t
       for (let turns = 0; turns < 60; turns++) {
         const world = newWorld();
         const [paying, sleeping] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
-        world.server.plays(delayed(5 * SECOND, answers(201)));
-        const done = pay(paying.once);
-        await rest();
+        const [done] = await world.begin(pay(paying.once), delayed(5 * SECOND, answers(201)));
         const controller = new AbortController();
-        const waits = pay(sleeping.once, { signal: controller.signal });
-        await rest();
+        const [waits] = await world.begin(pay(sleeping.once, { signal: controller.signal }));
         sleeping.tab.freeze();
         await world.end(paying.tab, done);
         for (let time = 0; time < 2; time++) {
@@ -313,11 +297,8 @@ describe('a press that finds nothing stored any more does not say that nothing t
     test('the record is still there: the tab tells what the record says', async () => {
       const world = newWorld();
       const [paying, sleeping] = [world.open(), world.open()];
-      world.server.plays(delayed(5 * SECOND, answers(201)));
-      const done = pay(paying.once);
-      await rest();
-      const waits = pay(sleeping.once);
-      await rest();
+      const [done] = await world.begin(pay(paying.once), delayed(5 * SECOND, answers(201)));
+      const [waits] = await world.begin(pay(sleeping.once));
       sleeping.tab.freeze();
       await world.end(paying.tab, done);
       await world.clock.advance(10 * MINUTE);
@@ -332,8 +313,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
     const { tab, once } = world.open({ namespace: () => user, limits: { attempts: 1 } });
     expect((await world.end(tab, pay(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     let answer: () => void = () => {};
-    const again = pay(once, { fingerprint: ({ body }) => new Promise((resolve) => (answer = () => resolve(body))) });
-    await rest();
+    const [again] = await world.begin(pay(once, { fingerprint: ({ body }) => new Promise((resolve) => (answer = () => resolve(body))) }));
     user = 'ann';
     await world.run(move(once, 'guest'));
     answer();

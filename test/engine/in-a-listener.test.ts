@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, idle, lost } from '../support/server.js';
-import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, SECOND, test } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const BUSY = { code: 'ERR_ONCE_BUSY' };
@@ -56,9 +56,7 @@ describe('in a listener of the unknown end', () => {
       if (handle.state.phase === 'unsettled') told ??= settle(once, NAME, 'done');
     });
     const abort = new AbortController();
-    world.server.plays(delayed(5 * SECOND, charged(lost())));
-    const call = pay(once, { signal: abort.signal });
-    await rest();
+    const [call] = await world.begin(pay(once, { signal: abort.signal }), delayed(5 * SECOND, charged(lost())));
     abort.abort();
     await world.end(tab, call);
     await world.clock.advance(10 * SECOND);
@@ -105,8 +103,7 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
     world.server.plays(idle(delayed(5 * SECOND, lost())));
     world.server.otherwise = answers(201);
     const heard = at(one.once, 'unknown', () => settle(one.once, NAME, 'none'));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once));
     const second = pay(other.once);
     expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
     const end = await world.end(other.tab, second);
@@ -123,8 +120,7 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
     world.server.plays(delayed(5 * SECOND, charged(lost())));
     world.server.otherwise = answers(200, {}, { 'idempotent-replayed': 'true' });
     const heard = at(one.once, 'unknown', () => settle(one.once, NAME, 'done'));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once));
     const second = pay(other.once);
     await world.end(one.tab, first);
     expect((await world.end(other.tab, second)).outcome).toMatchObject({ effect: 'done' });
@@ -175,9 +171,7 @@ describe('a listener of the end that close causes', () => {
   describe('can settle the operation', () => {
     test.for(['done', 'none'] as const)('as %s: the end is stored before the store is closed', async (effect, { world, tab, once }) => {
       const word = settling(once, effect);
-      world.server.plays(effect === 'done' ? charged(lost()) : lost());
-      const call = pay(once);
-      await rest();
+      const [call] = await world.begin(pay(once), effect === 'done' ? charged(lost()) : lost());
       const closed = close(once);
       expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
       await world.run(closed);
@@ -192,9 +186,7 @@ describe('a listener of the end that close causes', () => {
       const child = tab.in(() => extend(once, {}));
       const paying = own ? child : once;
       const word = settling(paying, 'done', undefined, child);
-      world.server.plays(charged(lost()));
-      const call = pay(paying);
-      await rest();
+      const [call] = await world.begin(pay(paying), charged(lost()));
       const closed = close(once);
       await world.end(tab, call);
       await world.run(closed);
@@ -215,9 +207,7 @@ describe('a listener of the end that close causes', () => {
 
   test('close waits no longer than the attempt under way', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
-    world.server.plays(hangs());
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), hangs());
     const at = world.clock.now();
     await world.run(close(once));
     expect(world.clock.now() - at).toBe(5 * SECOND);

@@ -232,9 +232,7 @@ describe('a key in use, without locks: a second tab resumes while the first one 
       ['another card', CARD_B],
     ])('the other tab resumes it, and this one presses with %s meanwhile: the press waits', async (_, body) => {
       const { world, one, other, key } = await inUse();
-      world.server.plays(SLOW(replays()));
-      const resumed = watched(resumeOne(other.once, NAME));
-      await rest();
+      const [resumed] = await world.begin(watched(resumeOne(other.once, NAME)), SLOW(replays()));
       const pressed = pay(one.once, { body });
       expect((await world.end(other.tab, resumed)).outcome).toMatchObject({ effect: 'done', key });
       expect((await world.end(one.tab, pressed)).outcome).toMatchObject({ effect: 'done', key });
@@ -243,9 +241,7 @@ describe('a key in use, without locks: a second tab resumes while the first one 
 
     test('this tab presses with another card, and the other one resumes meanwhile: the resume waits', async () => {
       const { world, one, other, key } = await inUse();
-      world.server.plays(SLOW(replays()));
-      const pressed = pay(one.once, { body: CARD_B });
-      await rest();
+      const [pressed] = await world.begin(pay(one.once, { body: CARD_B }), SLOW(replays()));
       const resumed = watched(resumeOne(other.once, NAME));
       expect((await world.end(one.tab, pressed)).outcome).toMatchObject({ effect: 'done', key });
       expect((await world.end(other.tab, resumed)).outcome).toMatchObject({ effect: 'done', key });
@@ -254,9 +250,7 @@ describe('a key in use, without locks: a second tab resumes while the first one 
 
     test('the tab that resumes hangs until its lease has run out: the press goes on under the same key', async () => {
       const { world, one, other, key } = await inUse();
-      world.server.plays(lost(), replays());
-      const resumed = watched(resumeOne(other.once, NAME));
-      await rest();
+      const [resumed] = await world.begin(watched(resumeOne(other.once, NAME)), lost(), replays());
       other.tab.freeze();
       expect((await world.end(one.tab, pay(one.once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done', key });
       other.tab.thaw();

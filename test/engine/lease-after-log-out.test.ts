@@ -23,9 +23,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
 
   test('leaves the operation busy for settle and forget, however long the attempt takes', async () => {
     const { world, driver, other, leaves } = scene();
-    world.server.plays(delayed(80 * SECOND, charged(answers(201))));
-    const first = pay(driver.once, SLOW);
-    await rest();
+    const [first] = await world.begin(pay(driver.once, SLOW), delayed(80 * SECOND, charged(answers(201))));
     await world.run(clear(leaves.once));
     for (const wait of [0, 20 * SECOND, 40 * SECOND]) {
       await world.clock.advance(wait);
@@ -38,9 +36,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
 
   test('does not hold up the next call once the attempt is over', async () => {
     const { world, driver, other, leaves } = scene();
-    world.server.plays(delayed(5 * SECOND, charged(lost())), replays());
-    const first = pay(driver.once, SLOW);
-    await rest();
+    const [first] = await world.begin(pay(driver.once, SLOW), delayed(5 * SECOND, charged(lost())), replays());
     await world.run(clear(leaves.once));
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()?.lease).toBeUndefined();
@@ -51,9 +47,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
 
   test('does not give away the lease of another driver', async () => {
     const { world, driver, other, leaves } = scene();
-    world.server.plays(delayed(40 * SECOND, charged(lost())), delayed(80 * SECOND, replays()));
-    const first = pay(driver.once, SLOW);
-    await rest();
+    const [first] = await world.begin(pay(driver.once, SLOW), delayed(40 * SECOND, charged(lost())), delayed(80 * SECOND, replays()));
     await world.run(clear(leaves.once));
     // Like a freeze of that process: its lease runs out, and another process takes over.
     world.damage((record) => ({ ...record, lease: undefined }) as OnceRecord);
@@ -75,13 +69,10 @@ describe('a driver that has died with a request on the wire, and another one tha
       ReturnType<typeof open>,
       ReturnType<typeof open>,
     ];
-    world.server.plays(late(80), delayed(10 * SECOND, lost()));
-    void pay(one.once);
-    await rest();
+    await world.begin(pay(one.once), late(80), delayed(10 * SECOND, lost()));
     one.tab.kill();
     await world.clock.advance(16 * SECOND);
-    const second = pay(two.once);
-    await rest();
+    const [second] = await world.begin(pay(two.once));
     await world.run(clear(three.once));
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
     await isBusy(world, three.once);
@@ -95,8 +86,7 @@ describe('a driver that has died with a request on the wire, and another one tha
     const [frozen, one, two, three] = [page(), page(), page(), page()];
     world.server.plays(lost(), late(95), delayed(10 * SECOND, lost()));
     frozen.tab.at(6, () => frozen.tab.freeze());
-    void pay(frozen.once);
-    await rest();
+    await world.begin(pay(frozen.once));
     void pay(one.once);
     await world.clock.advance(61 * SECOND);
     expect(world.server.arrivals).toHaveLength(2);
@@ -132,9 +122,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, of);
     const tab = same ? guest.tab : world.tab(of);
     const user = tab.once({ namespace: 'ann', limits: { attemptMs: MINUTE } });
-    world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
-    const first = pay(guest.once, { limits: { attempts: 1, attemptMs: MINUTE } });
-    await rest();
+    const [first] = await world.begin(pay(guest.once, { limits: { attempts: 1, attemptMs: MINUTE } }), delayed(50 * SECOND, charged(answers(201))), replays());
     await world.run(move(user, 'guest'));
     for (const wait of [0, 20 * SECOND, 20 * SECOND]) {
       await world.clock.advance(wait);
@@ -148,9 +136,7 @@ describe('an operation that is moved to another namespace while an attempt is on
   test('is continued at once by a press of its user, whose page has the lock', async ({ world }) => {
     const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, {});
     const user = open(world, { namespace: 'ann' }, {});
-    world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
-    const first = pay(guest.once, { limits: { attempts: 1 } });
-    await rest();
+    const [first] = await world.begin(pay(guest.once, { limits: { attempts: 1 } }), delayed(50 * SECOND, charged(answers(201))), replays());
     await world.run(move(user.once, 'guest'));
     expect(await world.end(user.tab, pay(user.once))).toMatchObject({ outcome: { type: 'replayed' }, ms: 0 });
     await world.end(guest.tab, first);
@@ -159,9 +145,7 @@ describe('an operation that is moved to another namespace while an attempt is on
   test('ends as none once the app says so, even if presses that went on with it took longer than that attempt could', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' }, {});
     const user = open(world, { namespace: 'ann', ...ONE, reconcile: async () => 'none' }, {});
-    world.server.plays(delayed(20 * SECOND, lost()));
-    const first = pay(guest.once, ONE);
-    await rest();
+    const [first] = await world.begin(pay(guest.once, ONE), delayed(20 * SECOND, lost()));
     await world.run(move(user.once, 'guest'));
     const ends = [];
     for (let press = 0; press < 3; press++) {
@@ -178,9 +162,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     const world = newWorld();
     const guest = open(world, { namespace: 'guest' }, of);
     const user = open(world, { namespace: 'ann' }, of);
-    world.server.plays(delayed(29 * SECOND, charged(answers(201))));
-    void pay(guest.once, ONE);
-    await rest();
+    await world.begin(pay(guest.once, ONE), delayed(29 * SECOND, charged(answers(201))));
     guest.tab.freeze();
     await world.clock.advance(16 * SECOND);
     await world.run(move(user.once, 'guest'));
@@ -212,9 +194,7 @@ describe('attempts that may take longer than a day', () => {
   ] as const)('of a process that %s may still arrive, so they are not settled as none', async ([, moves], { world }) => {
     const first = open(world, { namespace: 'guest', limits });
     const second = open(world, { namespace: moves.length ? 'ann' : 'guest', limits });
-    world.server.plays(hangs());
-    void pay(first.once);
-    await rest();
+    await world.begin(pay(first.once), hangs());
     first.tab.freeze();
     await world.run(moves(second.once));
     await world.clock.advance(20 * SECOND);

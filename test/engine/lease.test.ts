@@ -8,7 +8,7 @@ import type { Once } from '../../src/once.js';
 import type { Store } from '../../src/ports.js';
 import { StoreFault } from '../../src/stores/fault.js';
 import { answers, charged, delayed, during, type Entry, hangs, honest, lost, replays } from '../support/server.js';
-import { test as inWorld, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, MINUTE, NAME, ONE, pay, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const test = inWorld
@@ -17,9 +17,7 @@ const test = inWorld
 
 /** The process dies while its request, which has charged, is on the wire. */
 async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
-  world.server.plays(charged(hangs()), replays());
-  void pay(once);
-  await rest();
+  await world.begin(pay(once), charged(hangs()), replays());
   tab.kill();
 }
 
@@ -27,8 +25,7 @@ test('a process has one name in all its leases: under another name it could not 
   world.server.otherwise = charged(hangs());
   const names = [NAME, ['book', 1], ['vote', 1]];
   for (const operation of names) {
-    void pay(one.once, { operation } as object);
-    await rest();
+    await world.begin(pay(one.once, { operation } as object));
   }
   const owners = names.map((name) => world.record(name)?.lease?.owner);
   expect(new Set(owners).size).toBe(1);
@@ -37,9 +34,7 @@ test('a process has one name in all its leases: under another name it could not 
 
 describe('a second process', () => {
   test('waits for the first one, gets its outcome, and sends nothing', async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
     const second = pay(two.once);
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
     expect(await world.end(two.tab, second)).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store', attempts: 0 } });
@@ -67,9 +62,7 @@ describe('a second process', () => {
   });
 
   test('does not take over a lease that is renewed, however long the work takes', async ({ world, one, two }) => {
-    world.server.plays(delayed(80 * SECOND, answers(201)));
-    const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
-    await rest();
+    const [first] = await world.begin(pay(one.once, { limits: { attemptMs: 100 * SECOND } }), delayed(80 * SECOND, answers(201)));
     const second = pay(two.once, { limits: { attemptMs: 100 * SECOND } });
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201 });
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
@@ -80,9 +73,7 @@ describe('a second process', () => {
     'A32: whose clock is wrong by %i ms does not take over a live lease',
     async (skewMs, { world, one, two }) => {
       two.tab.skewMs = skewMs;
-      world.server.plays(delayed(5 * SECOND, answers(201)));
-      const first = pay(one.once);
-      await rest();
+      const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
       const second = pay(two.once);
       await world.end(one.tab, first);
       expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
@@ -105,12 +96,9 @@ describe('a lease that can hold nobody back', () => {
 describe('a process whose storage was cleared', () => {
   test('leaves alone the record that another process has begun since under the same key', async ({ world, one, two }) => {
     const key = { key: 'order-42' };
-    world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
-    const first = pay(one.once, key);
-    await rest();
+    const [first] = await world.begin(pay(one.once, key), delayed(5 * SECOND, lost()), charged(hangs()));
     for (const { id } of [...world.writes]) world.medium.set(id, null);
-    void pay(two.once, key);
-    await rest();
+    await world.begin(pay(two.once, key));
     expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
     two.tab.kill();
@@ -119,9 +107,7 @@ describe('a process whose storage was cleared', () => {
 
 describe('a process that froze beyond its lease', () => {
   test('stops before its next attempt if another process has taken over', async ({ world, one, two }) => {
-    world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), charged(answers(503, '', { 'retry-after': '5' })), replays());
     one.tab.freeze();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     one.tab.thaw();
@@ -131,9 +117,7 @@ describe('a process that froze beyond its lease', () => {
   });
 
   test('does not renew a lease that another process has by now', async ({ world, one, two }) => {
-    world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
-    const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
-    await rest();
+    const [first] = await world.begin(pay(one.once, { limits: { attemptMs: 110 * SECOND } }), delayed(90 * SECOND, answers(201)), charged(hangs()));
     one.tab.freeze();
     void pay(two.once);
     await world.clock.advance(20 * SECOND);
@@ -151,9 +135,7 @@ describe('forget and settle', () => {
     ['settle', (once) => settle(once, NAME, 'done')],
     ['forget', (once) => forget(once, NAME, { evenIfUnknown: true })],
   ])('%s is refused while the lease lives, and not after it has run out', async ([_, change], { world, one, two }) => {
-    world.server.plays(charged(hangs()));
-    void pay(one.once);
-    await rest();
+    await world.begin(pay(one.once), charged(hangs()));
     one.tab.kill();
     await expect(world.run(change(two.once))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await world.clock.advance(MINUTE);
@@ -167,9 +149,7 @@ test('an operation whose process died is not settled as none while its attempt m
   one,
   two,
 }) => {
-  world.server.plays(delayed(40 * SECOND, answers(201)), lost());
-  void pay(one.once);
-  await rest();
+  await world.begin(pay(one.once), delayed(40 * SECOND, answers(201)), lost());
   one.tab.kill();
   await world.clock.advance(16 * SECOND);
   expect(await world.end(two.tab, pay(two.once, ONE))).toMatchObject({ outcome: { effect: 'unknown', resumed: true } });
@@ -188,9 +168,7 @@ test('a process that could not give its lease back does so at the end of its nex
 });
 
 test('failing renewals may cost the lease, but never the key', async ({ world, one, two }) => {
-  world.server.plays(delayed(25 * SECOND, answers(201)), replays());
-  const first = pay(one.once);
-  await rest();
+  const [first] = await world.begin(pay(one.once), delayed(25 * SECOND, answers(201)), replays());
   one.tab.faults.rate('fail-before-commit', 1);
   await world.clock.advance(SECOND);
   const second = pay(two.once);
@@ -235,9 +213,7 @@ describe('a hidden tab without locks, whose timers fire once a minute, so that i
 
   test('is not settled as none by another tab while its attempt may be on its way, but can be after that', async ({ world }) => {
     const [one, two] = [world.open(ANN, { locks: false }), world.open(ANN, { locks: false })];
-    world.server.plays(delayed(25 * SECOND, lost()));
-    void pay(one.once);
-    await rest();
+    await world.begin(pay(one.once), delayed(25 * SECOND, lost()));
     one.tab.freeze();
     await world.clock.advance(16 * SECOND);
     await expect(settle(two.once, NAME, 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });

@@ -7,7 +7,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, move, type Once, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, HOUR, NAME, ONE, pay, rest, test, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, ONE, pay, test, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const empty = (world: World): void => {
@@ -155,8 +155,7 @@ test('nor once a call of the page has heard that another tab ended it meanwhile 
     during(() => tab.freeze(), lost()),
     replays(),
   );
-  const edited = pay(once, { body: { cart: 'c1', amount: 12 }, limits: { attempts: 2 } });
-  await rest();
+  const [edited] = await world.begin(pay(once, { body: { cart: 'c1', amount: 12 }, limits: { attempts: 2 } }));
   const other = world.open({ ...ONE, ...SHOP });
   expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'done', key });
   tab.thaw();

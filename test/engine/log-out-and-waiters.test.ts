@@ -22,8 +22,7 @@ test('a log-out comes between a charge and a press that waits in another tab: th
   const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
   world.server.plays(delayed(SECOND, answers(201)));
   const first = pay(one.once).then(async () => clear(one.once));
-  const second = pay(two.once);
-  await rest();
+  const [second] = await world.begin(pay(two.once));
   await world.run(first);
   expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(1);
@@ -189,10 +188,8 @@ test('a call that close ends while another tab holds the lock does not say that 
   world.server.plays(answers(201));
   // The other tab holds the lock, and has stored nothing yet.
   one.tab.at(3, () => one.tab.freeze());
-  const first = pay(one.once);
-  await rest();
-  const second = pay(two.once);
-  await rest();
+  const [first] = await world.begin(pay(one.once));
+  const [second] = await world.begin(pay(two.once));
   await Promise.all([close(two.once), rest()]);
   const end = await world.end(two.tab, second);
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });

@@ -7,7 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { clear, pending, type RunEnd, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
+import { NAME, ONE, pay, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann', keep: { request: true } } as const;
 
@@ -25,9 +25,7 @@ describe('a log-out while resume', () => {
   ])('%s; nothing else leaves', async ([_, meets, effects], { world }) => {
     const tab = await unsettled(world);
     const [resuming, other] = [tab.once(ANN), tab.once({ namespace: 'ann' })];
-    world.server.plays(meets);
-    const told = resumed(resuming, { concurrency: 1 });
-    await rest();
+    const [told] = await world.begin(resumed(resuming, { concurrency: 1 }), meets);
     expect(world.server.arrivals).toHaveLength(4);
     const { kept } = await world.run(clear(other));
     expect(kept.map(({ name, resumable }) => [name[1], resumable])).toEqual([

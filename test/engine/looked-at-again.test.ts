@@ -64,9 +64,7 @@ test('a derived key, with repeat always, is not used again while the server reme
 test('a log-out comes before the refusal, without locks: the refusal is not stored, so the call does not say none', async ({ world }) => {
   const of = { server: true, locks: false };
   const [one, other] = [world.open({ namespace: 'ann' }, of), world.open({ namespace: 'ann' }, of)];
-  world.server.plays(delayed(SECOND, answers(402)));
-  const call = pay(one.once);
-  await rest();
+  const [call] = await world.begin(pay(one.once), delayed(SECOND, answers(402)));
   await world.run(clear(other.once));
   expect((await world.end(one.tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   expect(world.record()).toMatchObject({ state: 'pending', lease: undefined });
@@ -126,8 +124,7 @@ test('a call finds its key used up, and then waits for another process, which se
     // The other process begins after this call has retired the key, and before it begins again.
     if (++updates === 2) {
       other.tab.online = false;
-      othersPress = pay(other.once);
-      await rest();
+      [othersPress] = await world.begin(pay(other.once));
     }
     return update(...call);
   };

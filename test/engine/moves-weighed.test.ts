@@ -9,7 +9,7 @@ import { derived, forget, memoryStore, move, operation, pending, settle } from '
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { CART, NAME, ONE, pay, SECOND, test, type World } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const IN_USE = answers(400, { code: 'bad_card' });
@@ -66,8 +66,7 @@ describe("the user's screen", () => {
     world.server.plays(delayed(5 * SECOND, replays()));
     // The user's press has never left, so the guest's record, which may have charged, takes its place.
     tab.online = false;
-    const call = pay(ann);
-    await rest();
+    const [call] = await world.begin(pay(ann));
     await world.run(move(ann, 'guest'));
     expect(operation(ann, NAME).state).toMatchObject({ phase: 'waiting' });
     tab.connect(true);
@@ -152,9 +151,7 @@ test("the guest's attempt that was under way in a move can be settled as none on
   const store = memoryStore({ now: () => world.clock.now() });
   const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
   world.arrives = () => {};
-  world.server.plays(delayed(5 * SECOND, idle(lost())));
-  const call = pay(guest, ONE);
-  await rest();
+  const [call] = await world.begin(pay(guest, ONE), delayed(5 * SECOND, idle(lost())));
   await world.run(move(ann, 'guest'));
   await world.end(tab, call);
   await world.clock.advance(31 * SECOND);
@@ -167,9 +164,7 @@ test.for<[what: string, status: number, told: object, open: number]>([
 ])('if the answer to the guest arrives after the move and %s', async ([, status, told, open], { world, tab }) => {
   let user = 'guest';
   const once = tab.once({ namespace: () => user });
-  world.server.plays(delayed(5 * SECOND, answers(status)));
-  const call = pay(once);
-  await rest();
+  const [call] = await world.begin(pay(once), delayed(5 * SECOND, answers(status)));
   user = 'ann';
   await world.run(move(once, 'guest'));
   const { outcome } = await world.end(tab, call);
@@ -185,9 +180,7 @@ test("without locks and leases, nobody can settle the guest's attempt as none wh
   const store = memoryStore();
   const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
   world.arrives = () => {};
-  world.server.plays(delayed(5 * SECOND, answers(201)));
-  const call = pay(guest);
-  await rest();
+  const [call] = await world.begin(pay(guest), delayed(5 * SECOND, answers(201)));
   await world.run(move(ann, 'guest'));
   await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done' });
@@ -196,8 +189,7 @@ test("without locks and leases, nobody can settle the guest's attempt as none wh
 test("a user's press that stops while the guest's attempt is under way does not let anybody settle it as none", async ({ world }) => {
   const [one, two] = [world.tab(), world.tab()];
   world.server.plays(delayed(20 * SECOND, answers(201)), answers(503, undefined, { 'retry-after': '600' }));
-  const call = pay(one.once({ namespace: 'guest' }), ONE);
-  await rest();
+  const [call] = await world.begin(pay(one.once({ namespace: 'guest' }), ONE));
   const ann = two.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect((await world.end(two, pay(ann))).outcome).toMatchObject({ effect: 'unknown', reason: 'unavailable' });
@@ -210,8 +202,7 @@ test("a process without locks sends nothing under the user's name while the gues
   const [one, two] = [world.tab(of), world.tab(of)];
   world.server.plays(delayed(20 * SECOND, answers(201)));
   world.server.otherwise = answers(503, undefined, { 'retry-after': '600' });
-  const call = pay(one.once({ namespace: 'guest' }), ONE);
-  await rest();
+  const [call] = await world.begin(pay(one.once({ namespace: 'guest' }), ONE));
   const ann = two.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect(await world.end(two, pay(ann, { limits: { totalMs: 10 * SECOND } }))).toMatchObject({ code: 'ERR_ONCE_BUSY' });

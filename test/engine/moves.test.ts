@@ -5,7 +5,7 @@ import { clear, derived, forget, move, type Once, resumeOne, settle } from '../.
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { NAME, newWorld, ONE, pay, rest, resumed, test, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, resumed, test, URL_, watched } from '../support/world.js';
 
 test("a user's press that never left gives way to a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
@@ -21,8 +21,7 @@ test("a user's press that never left gives way to a guest's payment that may hav
 test("a user's press that never left gives way to that payment even while its call still waits for the network in another tab", async ({ world }) => {
   const [waiting, tab] = [world.tab({ resends: true, locks: false }), world.tab({ resends: true, locks: false })];
   waiting.online = false;
-  const late = pay(waiting.once({ namespace: 'ann' }));
-  await rest();
+  const [late] = await world.begin(pay(waiting.once({ namespace: 'ann' })));
   const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
@@ -166,11 +165,9 @@ test.for([
     await world.end(two.tab, pay(guest, ONE), idle(lost()));
     const ann = one.tab.once({ namespace: 'ann' });
     one.tab.at(at, () => one.tab.freeze());
-    const moving = move(ann, 'guest');
-    await rest();
+    const [moving] = await world.begin(move(ann, 'guest'));
     world.server.otherwise = charged(answers(201));
-    const press = pay(guest);
-    await rest();
+    const [press] = await world.begin(pay(guest));
     one.tab.thaw();
     await moving;
     await settle(ann, NAME, 'none');
@@ -197,11 +194,9 @@ describe('a tab that freezes in `move`, at any point at which it holds the lock'
       const [one, two] = [world.tab(), world.tab()];
       const { outcome } = await world.end(two, pay(guest(two), ONE), charged(lost()));
       one.at(at, () => one.freeze());
-      const moving = move(ann(one), 'guest');
-      await rest();
+      const [moving] = await world.begin(move(ann(one), 'guest'));
       world.server.otherwise = replays();
-      const acting = act(two.reload()).catch((error: { code?: string }) => error.code);
-      await rest();
+      const [acting] = await world.begin(act(two.reload()).catch((error: { code?: string }) => error.code));
       one.thaw();
       await world.run(moving);
       if (code) expect(await world.run(acting)).toBe(code);

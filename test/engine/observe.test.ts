@@ -123,11 +123,8 @@ describe('operation.state', () => {
   });
 
   test('says that it waits for another tab', async ({ world, one, two }) => {
-    world.server.plays(delayed(SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(SECOND, answers(201)));
+    const [second] = await world.begin(pay(two.once));
     expect(operationOf(two.once, NAME).state).toMatchObject({ phase: 'waiting', attempt: 0, why: 'another-context' });
     await world.end(one.tab, first);
     await world.end(two.tab, second);
@@ -288,8 +285,7 @@ describe('onOutcome', () => {
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(once);
-    const second = pay(once, { body: { amount: 11 }, signal: controller.signal, onOutcome: ({ type }) => told.push(type) });
-    await rest();
+    const [second] = await world.begin(pay(once, { body: { amount: 11 }, signal: controller.signal, onOutcome: ({ type }) => told.push(type) }));
     ends(once, controller);
     expect((await world.end(tab, second)).error).toMatchObject({ name });
     expect(told).toEqual(['unknown']);
@@ -307,8 +303,7 @@ describe('onOutcome', () => {
       const told: unknown[] = [];
       const once = tab.once({ onOutcome: (outcome) => void told.push(outcome) });
       const controller = new AbortController();
-      const first = send(once, { ...endless(), signal: controller.signal });
-      await rest();
+      const [first] = await world.begin(send(once, { ...endless(), signal: controller.signal }));
       controller.abort();
       const ends = [await world.end(tab, first), await world.end(tab, send(once, endless()))];
       expect(ends.map(({ error }) => (error as Error).name)).toEqual(['AbortError', 'OnceError']);

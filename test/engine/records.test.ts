@@ -336,9 +336,7 @@ describe('an infinite time', () => {
 describe('a change by hand', () => {
   test('is refused while the operation is under way, here or in another tab, and changes no screen', async ({ world }) => {
     const [here, there] = [world.open(), world.open()];
-    world.server.plays(delayed(SECOND, idle(answers(402))));
-    const call = pay(here.once);
-    await rest();
+    const [call] = await world.begin(pay(here.once), delayed(SECOND, idle(answers(402))));
     const operation = operationOf(here.once, NAME);
     expect(operation.state).toMatchObject({ phase: 'sending' });
     for (const { once } of [here, there]) {
@@ -364,8 +362,7 @@ describe('a change by hand', () => {
     await rest();
     const controller = new AbortController();
     const at = world.clock.now();
-    const click = pay(once, { signal: controller.signal });
-    await rest();
+    const [click] = await world.begin(pay(once, { signal: controller.signal }));
     controller.abort(new Error('enough'));
     expect((await world.end(tab, click)).error).toMatchObject({ message: 'enough' });
     expect(world.clock.now()).toBe(at);

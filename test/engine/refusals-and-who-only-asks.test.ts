@@ -5,7 +5,7 @@
  */
 import { expect } from 'vitest';
 import { answers, charged, hangs, lost } from '../support/server.js';
-import { CART, DAY, MINUTE, ONE, type PayOptions, pay, rest, test } from '../support/world.js';
+import { CART, DAY, MINUTE, ONE, type PayOptions, pay, test } from '../support/world.js';
 
 const DECLINED = answers(402, { code: 'card_declined' });
 
@@ -21,9 +21,7 @@ test.for<[string, PayOptions]>([
   for (const { tab, once } of [page, other])
     expect((await world.end(tab, pay(once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   await world.clock.advance(3 * MINUTE);
-  world.server.plays(hangs());
-  void pay(page.once);
-  await rest();
+  await world.begin(pay(page.once), hangs());
   page.tab.kill();
   expect((await world.end(other.tab, pay(other.once, asks))).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
   expect((await world.end(other.tab, pay(other.once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });

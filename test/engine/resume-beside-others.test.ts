@@ -83,8 +83,7 @@ describe('resume beside a press of another tab that is cancelled does not report
     const first = (await world.end(page.tab, pay(page.once), before)).outcome;
     page.tab.online = false;
     const cancel = new AbortController();
-    const press = watched(pay(page.once, { signal: cancel.signal }));
-    await rest();
+    const [press] = await world.begin(watched(pay(page.once, { signal: cancel.signal })));
     const cancelled = async () => {
       cancel.abort(new Error('cancelled'));
       expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
@@ -97,8 +96,7 @@ describe('resume beside a press of another tab that is cancelled does not report
     ['refused', answers(402, { code: 'card_declined' })],
   ] as const)('the operation that was %s before is not reported again', async ([_, before], { world }) => {
     const { first, cancelled } = await waitingPress(world, before);
-    const resuming = resumed(world.open(OPTIONS).once);
-    await rest();
+    const [resuming] = await world.begin(resumed(world.open(OPTIONS).once));
     await cancelled();
     const ends = await world.run(resuming);
     expect(ends.map(({ outcome }) => outcome.key)).not.toContain(first?.key);
@@ -109,10 +107,8 @@ describe('resume beside a press of another tab that is cancelled does not report
     const { cancelled } = await waitingPress(world, answers(201));
     world.server.plays(answers(201));
     const third = world.open(OPTIONS);
-    const later = pay(third.once);
-    await rest();
-    const resuming = resumed(world.open(OPTIONS).once);
-    await rest();
+    const [later] = await world.begin(pay(third.once));
+    const [resuming] = await world.begin(resumed(world.open(OPTIONS).once));
     await cancelled();
     expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.run(resuming)).map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
@@ -156,9 +152,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     ['the server has said done, and the press has another payload: a new operation', replays(), { ...CART, amount: 20 }, 'fresh', 2],
   ] as const)('that reads the store only after %s', async ([_, end, body, type, keys], { world }) => {
     const { tab, once } = await lostOne(world, 'the same tab', { ...ONE, reconcile: async () => 'done' });
-    world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
-    const asking = watched(resumeOne(once, NAME));
-    await rest();
+    const [asking] = await world.begin(watched(resumeOne(once, NAME)), delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     looksLate(tab, asking);
     const pressed = watched(pay(once, { body }));
     await world.end(tab, asking);
@@ -201,11 +195,8 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 
   test.for([false, true])('that waits for the call of another tab has no further effect (it reads the store late: %s)', async (late, { world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const paying = watched(pay(one.once));
-    await rest();
-    const asking = watched(resumeOne(other.once, NAME));
-    await rest();
+    const [paying] = await world.begin(watched(pay(one.once)), delayed(SECOND, answers(201)));
+    const [asking] = await world.begin(watched(resumeOne(other.once, NAME)));
     if (late) looksLate(other.tab, asking);
     const press = watched(pay(other.once));
     expect((await world.end(one.tab, paying)).outcome).toMatchObject({ type: 'fresh' });
@@ -216,9 +207,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 
   test.for(['the same tab', 'another tab'])('in %s has no further effect', async (where, { world }) => {
     const { tab, once, other } = await lostOne(world, where);
-    world.server.plays(delayed(SECOND, replays()));
-    const asking = watched(resumeOne(once, NAME));
-    await rest();
+    const [asking] = await world.begin(watched(resumeOne(once, NAME)), delayed(SECOND, replays()));
     const press = watched(pay(other.once));
     expect((await world.end(tab, asking)).outcome).toMatchObject({ type: 'replayed' });
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
@@ -234,10 +223,8 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
     world.server.otherwise = honest();
-    const asking = watched(resumeOne(once, NAME));
-    await rest();
-    const press = watched(pay(other.once));
-    await rest();
+    const [asking] = await world.begin(watched(resumeOne(once, NAME)));
+    const [press] = await world.begin(watched(pay(other.once)));
     const out = world.open(OPTIONS).once;
     if (when === 'before the answer') await world.run(clear(out));
     await world.end(tab, asking);
@@ -258,12 +245,9 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 
   test('beside a resume whose read of the store hangs while another tab ends the payment has no further effect', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const paying = watched(pay(one.once));
-    await rest();
+    const [paying] = await world.begin(watched(pay(one.once)), delayed(SECOND, answers(201)));
     other.tab.faults.next('hang');
-    const asking = watched(resumeOne(other.once, NAME));
-    await rest();
+    const [asking] = await world.begin(watched(resumeOne(other.once, NAME)));
     const press = watched(pay(other.once));
     await world.end(one.tab, paying);
     expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
@@ -275,12 +259,10 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     await world.end(one.tab, pay(one.once), answers(201));
     one.tab.online = false;
     const cancel = new AbortController();
-    const cancelled = watched(pay(one.once, { signal: cancel.signal }));
-    await rest();
+    const [cancelled] = await world.begin(watched(pay(one.once, { signal: cancel.signal })));
     world.server.plays(answers(201));
     const busy = watched(pay(other.once, { whenBusy: 'reject', body: { ...CART, amount: 20 } }));
-    const press = watched(pay(other.once));
-    await rest();
+    const [press] = await world.begin(watched(pay(other.once)));
     cancel.abort(new Error('cancelled'));
     await world.end(one.tab, cancelled);
     expect(await world.end(other.tab, busy)).toMatchObject({ code: 'ERR_ONCE_BUSY' });
@@ -300,17 +282,13 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 
   test('that begins after the call of another tab has ended, and behind a cancelled call that waited for it, is a new operation', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const paying = watched(pay(one.once));
-    await rest();
+    const [paying] = await world.begin(watched(pay(one.once)), delayed(SECOND, answers(201)));
     const cancel = new AbortController();
-    const cancelled = watched(pay(other.once, { signal: cancel.signal, body: { ...CART, amount: 20 } }));
-    await rest();
+    const [cancelled] = await world.begin(watched(pay(other.once, { signal: cancel.signal, body: { ...CART, amount: 20 } })));
     other.tab.online = false;
     await world.end(one.tab, paying);
     await rest();
-    const press = watched(pay(other.once));
-    await rest();
+    const [press] = await world.begin(watched(pay(other.once)));
     cancel.abort(new Error('cancelled'));
     await world.end(other.tab, cancelled);
     other.tab.online = true;
@@ -323,12 +301,9 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     await world.end(one.tab, pay(one.once), answers(201));
     one.tab.online = false;
     const [cancelThere, cancelHere] = [new AbortController(), new AbortController()];
-    const there = watched(pay(one.once, { signal: cancelThere.signal }));
-    await rest();
-    const waits = watched(pay(other.once, { signal: cancelHere.signal, body: { ...CART, amount: 20 } }));
-    await rest();
-    const press = watched(pay(other.once));
-    await rest();
+    const [there] = await world.begin(watched(pay(one.once, { signal: cancelThere.signal })));
+    const [waits] = await world.begin(watched(pay(other.once, { signal: cancelHere.signal, body: { ...CART, amount: 20 } })));
+    const [press] = await world.begin(watched(pay(other.once)));
     world.server.plays(answers(201));
     cancelThere.abort(new Error('cancelled'));
     cancelHere.abort(new Error('cancelled'));

@@ -242,8 +242,7 @@ test('a press in another process that waits while the next key is made goes on t
   world.server.charged.add('order-42-1');
   world.server.otherwise = (arrival, server) => (arrival.key === 'order-42-0' ? delayed(SECOND, idle(replays(402))) : replays())(arrival, server);
   const slow = (c: { generation: number }) => (c.generation ? new Promise<string>((made) => void world.clock.timer(20 * SECOND, () => made(key(c)))) : key(c));
-  const first = pay(one.once, { key: slow });
-  await rest();
+  const [first] = await world.begin(pay(one.once, { key: slow }));
   const second = pay(two.once, { key });
   expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
   expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });

@@ -94,13 +94,10 @@ describe('a call that is aborted while it waits for the claim', () => {
     ['the record damaged', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
   ])('is told unknown, with %s', async ([_, change, outcome], { world, one, two }) => {
-    world.server.plays(delayed(SECOND, answers(503)));
-    void pay(one.once);
-    await rest();
+    await world.begin(pay(one.once), delayed(SECOND, answers(503)));
     const told: Outcome[] = [];
     const controller = new AbortController();
-    const call = pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) });
-    await rest();
+    const [call] = await world.begin(pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) }));
     change(world, two.tab);
     controller.abort();
     await world.end(two.tab, call);
@@ -202,9 +199,7 @@ describe('a remembered answer', () => {
 
   test('is not asked for by a call that waited for a refusal', async ({ world }) => {
     const [one, two] = [world.open(REPLAYING), world.open(REPLAYING)];
-    world.server.plays(delayed(SECOND, answers(402)));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(SECOND, answers(402)));
     const second = pay(two.once);
     await world.end(one.tab, first);
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', resumed: true } });
@@ -236,11 +231,8 @@ describe('a call that drives nothing', () => {
   });
 
   test('is told unknown if the operation that it waited for is retired without an ending', async ({ world, one, two }) => {
-    world.server.plays(delayed(SECOND, answers(503)));
-    void pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await rest();
+    await world.begin(pay(one.once), delayed(SECOND, answers(503)));
+    const [second] = await world.begin(pay(two.once));
     one.tab.kill();
     world.damage((record) => sealed({ ...record, state: 'retired' }));
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } });

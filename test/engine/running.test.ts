@@ -231,8 +231,7 @@ describe('the signal of a run', () => {
     const { world, run } = scene();
     const signals: AbortSignal[] = [];
     const controller = new AbortController();
-    const call = run(endless(signals), { signal: controller.signal });
-    await rest();
+    const [call] = await world.begin(run(endless(signals), { signal: controller.signal }));
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     controller.abort();
     await rest();

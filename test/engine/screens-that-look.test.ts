@@ -32,8 +32,7 @@ test('an operation begins, and is gone before the read that has seen it ends: th
   expect(screen.state).toEqual({ phase: 'idle' });
   there.tab.online = false;
   const cancel = new AbortController();
-  const press = watched(pay(there.once, { signal: cancel.signal }));
-  await rest();
+  const [press] = await world.begin(watched(pay(there.once, { signal: cancel.signal })));
   let comes = (): void => {};
   held = new Promise((resolve) => {
     comes = resolve;
@@ -197,9 +196,7 @@ describe('a screen that read the store during a call, or a change by hand, shows
       const [here, there] = [world.open(), world.open()];
       const screen = operation(here.once, NAME);
       screen.subscribe(() => {});
-      world.server.plays(answers(503, '', { 'retry-after': '60' }));
-      const call = pay(here.once);
-      await rest();
+      const [call] = await world.begin(pay(here.once), answers(503, '', { 'retry-after': '60' }));
       await act(world, there);
       expect(await world.end(here.tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
       await rest();
@@ -278,9 +275,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       screen.subscribe(() => {});
       await world.end(one.tab, pay(one.once), answers(402, { code: 'card_declined' }));
       expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'none' } });
-      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-      const paying = pay(two.once);
-      await rest();
+      const [paying] = await world.begin(pay(two.once), delayed(5 * SECOND, charged(answers(201))));
       expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { sent: 'maybe' } });
       await world.end(two.tab, paying);
       await rest();
@@ -291,9 +286,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       const { world, one, two } = scene();
       const seen: boolean[][] = [];
       watch(one.once, async () => seen.push((await pending(one.once)).map(({ sent }) => sent === 'maybe')));
-      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-      const paying = pay(two.once);
-      await rest();
+      const [paying] = await world.begin(pay(two.once), delayed(5 * SECOND, charged(answers(201))));
       expect(seen).toEqual([[true]]);
       await world.end(two.tab, paying);
       await rest();
@@ -306,9 +299,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       const { world, one } = scene();
       const screen = operation(one.once, NAME);
       screen.subscribe(() => {});
-      world.server.plays(delayed(5 * SECOND, charged(lost())));
-      const paying = pay(one.once, ONE);
-      await rest();
+      const [paying] = await world.begin(pay(one.once, ONE), delayed(5 * SECOND, charged(lost())));
       await world.run(clear(one.once, { unsettled: 'forget' }));
       expect((await world.end(one.tab, paying)).outcome).toMatchObject({ effect: 'unknown' });
       await rest();
@@ -361,13 +352,10 @@ describe('if `namespace` returns another user at each call, such as a random id'
 test('a call that waited for another tab and then failed shows no wait any more', async () => {
   const world = newWorld();
   const [one, two] = [world.open(), world.open()];
-  world.server.plays(delayed(SECOND, charged(answers(201))));
-  const driving = pay(one.once);
-  await rest();
+  const [driving] = await world.begin(pay(one.once), delayed(SECOND, charged(answers(201))));
   const handle = operation(two.once, NAME);
   onTestFinished(handle.subscribe(() => {}));
-  const waiting = pay(two.once);
-  await rest();
+  const [waiting] = await world.begin(pay(two.once));
   expect(handle.state.phase).toBe('waiting');
   two.tab.faults.rate('fail-before-commit', 1);
   await world.end(one.tab, driving);

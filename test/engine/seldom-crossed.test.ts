@@ -283,9 +283,7 @@ describe("whenBusy: 'reject', and a tab that holds the operation and dies", () =
   ] as const)('(locks: %s): the press is refused while that tab may live, and then goes on under its key', async ([locks, ms], { world }) => {
     const one = world.open({ namespace: 'n' }, { locks });
     const two = world.open({ namespace: 'n', whenBusy: 'reject' }, { locks });
-    world.server.plays(charged(hangs()));
-    void pay(one.once);
-    await rest();
+    await world.begin(pay(one.once), charged(hangs()));
     expect(await world.end(two.tab, pay(two.once))).toMatchObject({ ...BUSY, outcome: { effect: 'unknown' } });
     one.tab.kill();
     await world.clock.advance(ms);
@@ -312,8 +310,7 @@ describe("durability: 'required', and a store that dies between the first and th
   test('while the first attempt waits for the network: nothing is sent', async ({ world, tab }) => {
     const once = tab.once({ durability: 'required', namespace: 'n' });
     tab.connect(false);
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once));
     tab.faults.rate('look-fails', 1);
     tab.connect(true);
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { clear, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
   ['a tab without locks', { locks: false }],
@@ -18,8 +18,7 @@ describe.each([
     const world = newWorld();
     const [slow, quick] = [world.open({}, of), world.open({}, of)];
     begins(world, slow.tab);
-    const first = pay(slow.once);
-    await rest();
+    const [first] = await world.begin(pay(slow.once));
     // It freezes while the answer of the store is on its way back.
     slow.tab.at(2, () => slow.tab.freeze());
     slow.tab.connect(true);
@@ -40,8 +39,7 @@ test.for([undefined, 'poll'] as const)(
   async (accepted, { world }) => {
     const [one, two] = [world.open({ accepted }), world.open({ accepted })];
     world.server.plays(delayed(40 * SECOND, answers(202, '', { location: '/jobs/1' })), delayed(20 * SECOND, charged(answers(201))));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once));
     one.tab.freeze();
     const second = pay(two.once);
     await world.clock.advance(42 * SECOND);
@@ -94,9 +92,7 @@ describe('a 202 that came late, so that the call reads its record again', () => 
     ['settle', { status: 202, outcome: { effect: 'done', sent: 'yes' } }],
   ] as const)('the user has logged out meanwhile (accepted: %s): done only if a 202 settles', async ([accepted, end], { world, tab }) => {
     const once = tab.once({ namespace: 'ann', accepted });
-    world.server.plays(late);
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), late);
     expect(await world.run(clear(once))).toMatchObject({ kept: [{ name: NAME }] });
     expect(await world.end(tab, call)).toMatchObject(end);
   });
@@ -109,8 +105,7 @@ describe('a 202 that came late, so that the call reads its record again', () => 
     const [one, two] = [world.open(options), world.open(options)];
     world.server.plays(delayed(40 * SECOND, answers(202, '', JOB)), delayed(SECOND, answers(202, '', JOB)));
     world.server.otherwise = completed;
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once));
     one.tab.freeze();
     const second = resumed(two.once);
     await world.clock.advance(42 * SECOND);

@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const SHORT = { namespace: 'shop', keep: { forMs: 0 } } as const;
 const PATIENT = { ...SHORT, limits: { totalMs: HOUR } } as const;
@@ -39,12 +39,9 @@ async function frozen(
 ): Promise<{ readonly driver: { tab: Tab; once: Once }; readonly waiter: Tab; readonly call: Promise<Response> }> {
   const driver = world.open(SHORT, of);
   const { tab: waiter, once } = world.open(PATIENT, of);
-  world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-  const first = pay(driver.once);
-  await rest();
+  const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
   if (crossings) waiter.at(crossings, () => waiter.freeze());
-  const call = pay(once);
-  await rest();
+  const [call] = await world.begin(pay(once));
   if (!crossings) waiter.freeze();
   await world.end(driver.tab, first);
   return { driver, waiter, call };
@@ -79,13 +76,10 @@ describe.each(CONTEXTS)('in %s, a call with another payload that waits behind th
     ['outlives its caller, who has left', { signal: AbortSignal.timeout(0) }],
   ])('and %s sends nothing', async ([, first], { world }) => {
     const [driver, { tab, once }] = [world.open(SHORT, of), world.open(PATIENT, of)];
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const theirs = pay(driver.once);
-    await rest();
+    const [theirs] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
     const left = new AbortController();
     const front = pay(once, { ...first, ...(first.signal && { signal: left.signal }) });
-    const call = pay(once, { body: { cart: 'c1', amount: 12 } });
-    await rest();
+    const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 12 } }));
     tab.freeze();
     await world.end(driver.tab, theirs);
     await swept(world, of);
@@ -122,8 +116,7 @@ test('a call that waited for minutes, awake, sends nothing if the other one ends
   const driver = world.open(SHORT, process);
   const { tab: waiter, once } = world.open(PATIENT, process);
   world.server.plays(delayed(2 * MINUTE, unreachable()), answers(201));
-  const first = pay(driver.once, { limits: { ...ONE.limits, attemptMs: 3 * MINUTE, totalMs: 5 * MINUTE } });
-  await rest();
+  const [first] = await world.begin(pay(driver.once, { limits: { ...ONE.limits, attemptMs: 3 * MINUTE, totalMs: 5 * MINUTE } }));
   const second = pay(once);
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ type: 'unsent' });
   expect(await world.end(waiter, second)).toMatchObject(NOT_SURE);
@@ -136,11 +129,8 @@ describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
     '%s after %i s: it sends nothing',
     async ([, s, removes], { world }) => {
       const [driver, waiter] = [world.open(SHORT, of), world.open(SHORT, of)];
-      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-      const first = pay(driver.once);
-      await rest();
-      const second = pay(waiter.once);
-      await rest();
+      const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+      const [second] = await world.begin(pay(waiter.once));
       await world.clock.advance(s * SECOND);
       await world.run(removes(world, of));
       expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
@@ -153,8 +143,7 @@ describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
     let refuse = (_: Error): void => {};
     const headers = () => new Promise<never>((_, reject) => void (refuse = reject));
     const [driver, waiter] = [world.open({ ...SHORT, ...ONE, headers }, of), world.open(SHORT, of)];
-    const first = pay(driver.once);
-    await rest();
+    const [first] = await world.begin(pay(driver.once));
     const second = pay(waiter.once);
     await world.clock.advance(2 * SECOND);
     refuse(new Error('no token'));
@@ -174,9 +163,7 @@ describe.each(CONTEXTS)('`move` takes the operation, in %s, while for it waits',
     ['run of that name', (once) => watched(run(once, NAME, () => Promise.reject(new Error('run was called'))))],
   ])('%s: nothing has a second effect', async ([, act], { world }) => {
     const [driver, waiter] = [world.open(SHORT, of), world.open(SHORT, of)];
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const first = pay(driver.once);
-    await rest();
+    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
     const second = act(waiter.once);
     await world.clock.advance(2 * SECOND);
     await world.run(move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop'));
@@ -190,9 +177,7 @@ describe.each(CONTEXTS)('`move` takes the operation, in %s, while for it waits',
 describe.each(CONTEXTS)('while a call with another payload waits behind one that drives, in %s', (_, of) => {
   test.for(REMOVES)('%s: it sends nothing', async ([, removes], { world }) => {
     const { tab, once } = world.open(SHORT, of);
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const first = pay(once);
-    await rest();
+    const [first] = await world.begin(pay(once), delayed(5 * SECOND, charged(answers(201))));
     const second = pay(once, { body: { cart: 'c1', amount: 12 } });
     await world.clock.advance(2 * SECOND);
     await world.run(removes(world, of));
@@ -209,14 +194,10 @@ test.for<[string, boolean]>([
   'an edited form that waits for its turn behind a call of its tab which %s sends nothing, also if a third tab has the lock in between',
   async ([, drives], { world }) => {
     const [driver, other] = [world.open(SHORT), world.open(SHORT)];
-    world.server.plays(delayed(5 * SECOND, charged(answers(201))));
-    const first = pay(driver.once);
-    await rest();
-    const elsewhere = pay(other.once);
-    await rest();
+    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+    const [elsewhere] = await world.begin(pay(other.once));
     const { tab, once } = drives ? driver : other;
-    const edited = pay(once, { body: { cart: 'c1', amount: 12 } });
-    await rest();
+    const [edited] = await world.begin(pay(once, { body: { cart: 'c1', amount: 12 } }));
     await world.run(move(world.open({ ...ONE, namespace: 'ann' }).once, 'shop'));
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
     expect(await world.end(tab, edited)).toMatchObject(NOT_SURE);
@@ -234,8 +215,7 @@ test.for<[string, number, TabOptions]>([
     const { tab, once } = world.open({ ...SHORT, ...ONE }, of);
     await world.end(tab, pay(once), charged(lost()));
     tab.at(crossing, () => tab.freeze());
-    const edited = pay(once, { body: { cart: 'c1', amount: 12 } });
-    await rest();
+    const [edited] = await world.begin(pay(once, { body: { cart: 'c1', amount: 12 } }));
     await world.run(move(world.open({ ...ONE, namespace: 'ann' }, of).once, 'shop'));
     await world.clock.advance(90 * SECOND);
     tab.thaw();

@@ -140,9 +140,7 @@ describe('a process on a store with a clock of its own', () => {
 
   test('leaves the record of an operation that is being driven, whatever its time', async ({ world }) => {
     const driver = open(world);
-    world.server.plays(delayed(20 * SECOND, charged(lost())), answers(201), replays());
-    const call = pay(driver.once, ONE);
-    await rest();
+    const [call] = await world.begin(pay(driver.once, ONE), delayed(20 * SECOND, charged(lost())), answers(201), replays());
     world.damage((record) => seal({ ...record, forgetAt: 1, dueAt: 1 }));
     const key = world.record()?.key;
     const other = open(world);

@@ -39,9 +39,7 @@ describe('a POST or PATCH without a name', () => {
   // Tabs share no locks on an origin that is not secure.
   test.for([true, false])('a call that another tab is driving is not taken up, with locks: %s', async (locks, { world }) => {
     const [one, two] = [open(world, {}, { locks }), open(world, {}, { locks })];
-    world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
-    const first = post(one.once);
-    await rest();
+    const [first] = await world.begin(post(one.once), delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const second = post(two.once);
     expect((await world.end(one.tab, first)).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'fresh', resumed: false });
@@ -50,9 +48,7 @@ describe('a POST or PATCH without a name', () => {
 
   test('a call whose tab has given up is taken up by an equal call of another tab', async ({ world }) => {
     const [one, two] = [open(world, ONE), open(world)];
-    world.server.plays(delayed(5 * SECOND, charged(lost())), answers(201));
-    const first = post(one.once);
-    await rest();
+    const [first] = await world.begin(post(one.once), delayed(5 * SECOND, charged(lost())), answers(201));
     expect((await world.end(two.tab, post(two.once))).outcome).toMatchObject({ resumed: false });
     const { outcome } = await world.end(one.tab, first);
     expect((await world.end(two.tab, post(two.once), replays())).outcome).toMatchObject({ resumed: true, key: outcome?.key });
@@ -312,9 +308,7 @@ describe('A37: a request that is sent again without a key undoes nothing that wa
   describe.each([{ method: 'PUT', body: 'old' }, { method: 'DELETE' }])('a $method without a name', (init) => {
     test.for(Object.entries(LATER))('is not sent again after %s', async ([_, [url, later]], { world, tab }) => {
       const once = tab.once({ fetch: tab.fetch });
-      world.server.plays(answers(503), answers(200));
-      const first = watched(once.fetch(URL_, init));
-      await rest();
+      const [first] = await world.begin(watched(once.fetch(URL_, init)), answers(503), answers(200));
       expect(await world.run(watched(once.fetch(url, later)))).toMatchObject({ status: 200 });
       expect(await world.run(first)).toMatchObject({ status: 503 });
       expect(world.server.arrivals.map(({ method }) => method)).toEqual([init.method, later.method]);

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
 
@@ -113,9 +113,7 @@ describe('limits', () => {
   });
 
   test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async ({ world, tab, once }) => {
-    world.server.plays(answers(429, '', { 'retry-after': '60' }));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), answers(429, '', { 'retry-after': '60' }));
     world.clock.jump(10 * MINUTE);
     expect(await world.end(tab, call)).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
   });
@@ -140,9 +138,7 @@ describe('limits', () => {
   });
 
   test('an answer that is seen right after a sleep counts, even if the clock was set back meanwhile', async ({ world, tab, once }) => {
-    world.server.plays(delayed(2 * MINUTE + 500, answers(201)));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), delayed(2 * MINUTE + 500, answers(201)));
     tab.freeze();
     await world.clock.advance(2 * MINUTE);
     tab.skewMs = -20 * MINUTE;
@@ -192,9 +188,7 @@ describe('close', () => {
   });
 
   test('ends the wait for a lock, and leaves the other tab its claim', async ({ world, one, two }) => {
-    world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
-    const first = pay(one.once);
-    await rest();
+    const [first] = await world.begin(pay(one.once), delayed(20 * SECOND, answers(503)), answers(201));
     const second = pay(two.once);
     await world.clock.advance(SECOND);
     const begun = world.clock.now();
@@ -209,17 +203,14 @@ describe('close', () => {
     // The fourth crossing: to the lock and back, to the record and back.
     two.tab.at(4, () => two.tab.freeze());
     const left = pay(two.once);
-    void close(two.once);
-    await rest();
+    await world.begin(close(two.once));
     expect(await world.end(one.tab, pay(one.once), delayed(2 * SECOND, answers(201)))).toMatchObject({ status: 201 });
     two.tab.thaw();
     expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
   test('waits for an attempt under way', async ({ world, tab, once }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), delayed(5 * SECOND, answers(201)));
     const closing = close(once);
     expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     await world.run(closing);

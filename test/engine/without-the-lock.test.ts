@@ -15,9 +15,7 @@ const SLOW = delayed(20 * SECOND, charged(answers(201)));
 async function scene(script: readonly Entry[], options: PayOptions = {}, client: OnceOptions = {}) {
   const world = newWorld();
   const [one, two] = [world.open(client), world.open(client)];
-  world.server.plays(hangs(), ...script);
-  const first = pay(one.once, { ...options, limits: { attempts: 1, attemptMs: 40 * SECOND } });
-  await rest();
+  const [first] = await world.begin(pay(one.once, { ...options, limits: { attempts: 1, attemptMs: 40 * SECOND } }), hangs(), ...script);
   const driven = pay(two.once, options);
   await world.end(one.tab, first);
   expect(world.server.arrivals).toHaveLength(2);
@@ -116,9 +114,7 @@ describe('where the lock manager refuses every request, though the store works',
 
   test('nobody can settle an operation in another tab while its attempt is under way', async () => {
     const { world, tabs, clients } = scene();
-    world.server.plays(SLOW);
-    const driven = pay(clients[0]);
-    await rest();
+    const [driven] = await world.begin(pay(clients[0]), SLOW);
     await expect(world.run(watched(settle(clients[1], NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(tabs[0], driven)).toMatchObject({ outcome: { effect: 'done' } });
   });
@@ -136,9 +132,7 @@ describe('where the lock manager refuses every request, though the store works',
     const [one, two] = tabs.map((tab) => tab.once({ fetch: tab.fetch })) as [Once, Once];
     const post = (once: Once, attempts = 2) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { limits: { attempts } } }));
     await world.end(tabs[0], post(one, 1), lost());
-    world.server.plays(SLOW, answers(201));
-    const first = post(one);
-    await rest();
+    const [first] = await world.begin(post(one), SLOW, answers(201));
     expect((await world.end(tabs[1], post(two))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect((await world.end(tabs[0], first)).outcome).toMatchObject({ effect: 'done', resumed: true });
     expect(new Set(world.server.keys).size).toBe(2);
@@ -162,8 +156,7 @@ describe('where the lock manager never answers', () => {
     let releases = 0;
     const acquire = () => new Promise<() => void>((resolve) => late.push(() => resolve(() => void releases++)));
     Object.assign(tab.platform, { locks: { acquire, query: () => new Promise(() => {}) } });
-    const acted = watched(act(tab.once({ namespace: 'ann' }))).catch((error) => error);
-    await rest();
+    const [acted] = await world.begin(watched(act(tab.once({ namespace: 'ann' }))).catch((error) => error));
     Object.assign(tab.platform, { locks });
     const since = world.clock.now();
     const ended = await world.run(acted);
@@ -186,8 +179,7 @@ describe('where the lock manager never answers', () => {
   ])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async ([_, more], { world, tab }) => {
     Object.assign(tab.platform, { locks: { acquire: () => new Promise(() => {}) } });
     const controller = new AbortController();
-    const call = pay(tab.once(), { ...more, signal: controller.signal });
-    await rest();
+    const [call] = await world.begin(pay(tab.once(), { ...more, signal: controller.signal }));
     controller.abort(new Error('cancelled'));
     const { error } = await world.end(tab, call);
     await world.clock.advance(MINUTE);

@@ -126,8 +126,7 @@ describe('an operation', () => {
   test('ends its span when it ends itself, not when its caller leaves', async ({ world, tab, once }) => {
     world.server.plays(hangs());
     const gone = new AbortController();
-    const call = pay(once, { signal: gone.signal });
-    await rest();
+    const [call] = await world.begin(pay(once, { signal: gone.signal }));
     gone.abort();
     await world.end(tab, call);
     await world.clock.runAll();
@@ -200,9 +199,7 @@ describe('calls with one name', () => {
   });
 
   test('a call that loses its claim: its span has an event, and it counts as a conflict', async ({ world, tab, once }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '60' }));
-    const call = pay(once);
-    await rest();
+    const [call] = await world.begin(pay(once), answers(503, '', { 'retry-after': '60' }));
     await world.run(clear(world.open().once));
     tab.skewMs = -HOUR / 3;
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
@@ -215,12 +212,10 @@ describe('calls with one name', () => {
   test('in two tabs: the second tab takes over; its span has the wait as an event, and its attempt counts as a resend', async () => {
     const first = scene();
     first.world.server.plays(charged(hangs()), replays());
-    void watched(pay(first.once));
-    await rest();
+    await first.world.begin(watched(pay(first.once)));
     const other = new Telemetry();
     const second = first.world.open({ use: [...USE, openTelemetry(other.providers)] });
-    const call = pay(second.once);
-    await rest();
+    const [call] = await first.world.begin(pay(second.once));
     first.tab.kill();
     await first.world.end(second.tab, call);
     expect(other.operations.map(brief)).toMatchObject([

@@ -128,6 +128,13 @@ export class World {
     throw new Error(`this has not ended after ${TIMERS_MAX} timers`);
   }
 
+  /** Begins a call whose requests meet these script entries, and lets it get as far as it can without a timer. Returns its promise in an array. */
+  async begin<T>(call: Promise<T>, ...meets: readonly Entry[]): Promise<readonly [Promise<T>]> {
+    this.server.plays(...meets);
+    await rest();
+    return [call];
+  }
+
   /** Runs the world until the call in `tab` has ended, and returns how. `meets`: script entries for its requests. */
   async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
     this.server.plays(...meets);
