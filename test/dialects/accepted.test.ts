@@ -20,8 +20,7 @@ describe.each([
   test('a request whose 202 was lost is done when the same 202 comes again', async ({ world, tab, once }) => {
     const accepted = fixturesOf(name).find((one) => one.name === fixture);
     if (!accepted) throw new Error(`${name} has no fixture ${fixture}`);
-    const end = await world.end(tab, pay(once), charged(lost()), plays(accepted, true));
-    expect(end).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
+    expect(await world.end(tab, pay(once), charged(lost()), plays(accepted, true))).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
     expect(world.server.arrivals).toHaveLength(2);
   });
 
@@ -50,7 +49,6 @@ describe.each([
       response.headers.set('location', '/jobs/1');
       return response;
     };
-    world.server.plays(idle(linked), idle(answers(200, { status: 'failed' })));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(tab, pay(once), idle(linked), idle(answers(200, { status: 'failed' })))).outcome).toMatchObject({ effect: 'none' });
   });
 });

@@ -17,8 +17,7 @@ function documented(name: string) {
 test('after a lost answer, the blocked key proves nothing, and the outcome stays open under it', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()), plays(documented('key-was-used')));
-  const end = await world.end(tab, pay(once));
+  const end = await world.end(tab, pay(once), charged(lost()), plays(documented('key-was-used')));
   expect(end).toMatchObject({ status: 409, outcome: { effect: 'unknown', reason: 'burnt' } });
   expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
 });
@@ -33,8 +32,7 @@ test('reconcile, which finds the first answer, settles the operation', async () 
 test('a form that is corrected after a refusal goes out under another key, because the refused key is blocked', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(plays(documented('invalid')), plays(documented('made'), true));
-  const refused = await world.end(tab, pay(once));
+  const refused = await world.end(tab, pay(once), plays(documented('invalid')), plays(documented('made'), true));
   expect(refused).toMatchObject({ status: 400, outcome: { effect: 'none' } });
   const made = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
   expect(made.outcome).toMatchObject({ effect: 'done' });

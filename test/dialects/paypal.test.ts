@@ -41,8 +41,7 @@ test("'already used' for a key that was never sent is about a copy that the brow
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect }, { resends: true });
   const used = { status: 400, headers: { 'content-type': 'application/json' }, body: { name: 'DUPLICATE_REQUEST_ID' } };
-  world.server.plays(plays(used, true), plays(used));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  expect((await world.end(tab, pay(once), plays(used, true), plays(used))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
   expect(new Set(world.server.keys).size).toBe(1);
 });

@@ -36,8 +36,7 @@ test('a 412 after ambiguity asks reconcile', async ({ world }) => {
       return 'done';
     },
   });
-  world.server.plays(charged(lost()), plays(TOO_LATE));
-  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
+  expect(await world.end(tab, pay(once), charged(lost()), plays(TOO_LATE))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   expect(asked).toEqual(['refused-after-ambiguity']);
 });
 

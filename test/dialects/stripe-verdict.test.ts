@@ -52,8 +52,7 @@ describe('reads', () => {
 
 /** Runs a script of results and errors as a charge. */
 async function charge(...script: readonly unknown[]) {
-  const world = newWorld();
-  const { tab, once } = world.open({ dialect: stripe(), keep: { response: 'memory' } });
+  const { world, tab, once } = newWorld().open({ dialect: stripe(), keep: { response: 'memory' } });
   const keys: string[] = [];
   const play = [...script];
   const call = (of: Once) =>
@@ -116,8 +115,7 @@ describe('drives', () => {
     ['refused', thrown('StripeInvalidRequestError', { statusCode: 400 })],
     ['rate-limited', thrown('StripeRateLimitError', { statusCode: 429 })],
   ])('a charge, then a fee that is %s, each under a key of its own: unknown, and the next run charges under the same key', async (_, refused) => {
-    const world = newWorld();
-    const { tab, once } = world.open({ dialect: stripe() });
+    const { world, tab, once } = newWorld().open({ dialect: stripe() });
     let funds = false;
     const order = () =>
       run(

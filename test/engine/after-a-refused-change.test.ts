@@ -18,8 +18,7 @@ const IN_FRONT = answers(403);
 
 /** A form whose values A are saved. */
 async function saved(more: OnceOptions = {}) {
-  const world = newWorld();
-  const { tab, once } = world.open({ ...options, ...more });
+  const { world, tab, once } = newWorld().open({ ...options, ...more });
   const press = (body: unknown, ...meets: Parameters<typeof world.end>[2][]) => world.end(tab, pay(once, { body }), ...meets);
   expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
   /** The amounts that were sent, in order. */
@@ -86,8 +85,7 @@ describe.each<[string, OnceOptions]>([
     const other = world.tab();
     const changing = pay(once, { body: B });
     const again = pay(other.once({ ...options, ...more }));
-    world.server.plays(REFUSED);
-    expect((await world.end(tab, changing)).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(tab, changing, REFUSED)).outcome).toMatchObject({ effect: 'none' });
     expect((await world.end(other, again)).outcome).toMatchObject(REMEMBERED);
     expect(await sent()).toEqual([10, 20]);
   });
@@ -156,8 +154,7 @@ test.each(Object.entries(REFUSALS))('a change %s does not count: the values befo
 });
 
 test('a refused change of a `run` does not count either: the payload before it does not run again', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open(options);
+  const { world, tab, once } = newWorld().open(options);
   const ran: string[] = [];
   const declined = new Error('declined');
   const runs = (value: string, refused = false) =>

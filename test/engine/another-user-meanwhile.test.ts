@@ -25,7 +25,7 @@ function scene(options: OnceOptions = {}) {
     seen('ann');
     return token;
   };
-  return { world, who, inBetween, ...opened };
+  return { who, inBetween, ...opened };
 }
 
 /** Runs `act` for the first attempt only. */

@@ -23,7 +23,7 @@ function session(options: OnceOptions = {}) {
     who.user = user;
   };
   const all = { namespace: () => who.user, ...options };
-  return { world, who, logIn, all, ...world.open(all) };
+  return { who, logIn, all, ...world.open(all) };
 }
 
 test('a list is empty if its user logs out while it is read, and the namespace function that then throws is not reported as an error of the app', async ({

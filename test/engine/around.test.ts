@@ -13,8 +13,7 @@ const FAILED = new Error('the exporter is down');
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
 function scene(hook: Around, namespace?: () => string) {
-  const world = newWorld();
-  const { tab, once } = world.open({ use: [...USE, around(hook)], ...(namespace && { namespace }) });
+  const { world, tab, once } = newWorld().open({ use: [...USE, around(hook)], ...(namespace && { namespace }) });
   return { world, tab, once };
 }
 
@@ -76,8 +75,7 @@ describe('several hooks', () => {
 
   test('are nested: the first one is outermost, those of an extended client are innermost, and the key is set last', async () => {
     const notes: string[] = [];
-    const world = newWorld();
-    const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
+    const { world, tab, once } = newWorld().open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
     const more = extend(once, { use: [around(noting(notes, 'innermost'))] });
     const end = await world.end(tab, pay(more), charged(answers(201)));
     expect(notes).toEqual(['outer finds nothing', 'inner finds outer', 'innermost finds inner', 'innermost is left', 'inner is left', 'outer is left']);
@@ -96,8 +94,7 @@ describe('several hooks', () => {
       return send();
     };
     const { tab, once } = world.open({ use: [around(twice), around(seen)] });
-    world.server.plays(charged(answers(201)));
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
+    expect(await world.end(tab, pay(once, ONE), charged(answers(201)))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
     expect(world.server.arrivals).toHaveLength(1);
     expect(inner).toEqual([1, 1]);
   });

@@ -29,8 +29,7 @@ describe('A1: after an attempt that may have charged, a refusal keeps the key', 
     const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'yes' } });
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
-    const paid = await world.end(tab, pay(once), replays());
-    expect(paid).toMatchObject({ status: 201, outcome: { type: 'replayed', effect: 'done', key: refused.outcome?.key } });
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', effect: 'done', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
@@ -56,8 +55,7 @@ describe('A1: after an attempt that may have charged, a refusal keeps the key', 
 
 describe('A2: a refusal after ambiguity settles only when the server keeps it', () => {
   test('A2: after a first attempt that hangs, and a 402, the next card is sent under the same key', async ({ world, tab, once }) => {
-    const declined = await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }));
-    expect(declined).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     // The first attempt may still arrive. Both cards have one key, so only one of them can be charged.
     const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true, certain: false } });
@@ -123,8 +121,7 @@ describe('A4: an error alone does not tell whether a request left', () => {
 
 describe('A25: the ways in which the last attempt ends', () => {
   test('A25: if the last attempt has no answer, the call rejects, whatever came before', async ({ world, tab, once }) => {
-    world.server.plays(answers(503), lost());
-    expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: undefined, code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }), answers(503), lost())).toMatchObject({ status: undefined, code: 'ERR_ONCE_UNKNOWN' });
   });
 
   test('A25: if nothing ever left, the outcome is unsent, and the record is gone before the caller hears of it', async ({ world, tab, once }) => {
@@ -157,8 +154,7 @@ describe('A25: the ways in which the last attempt ends', () => {
   });
 
   test('A52: a body that never ends is cut by the timer, which covers the body', async ({ world, tab, once }) => {
-    world.server.plays(charged(stalls(201)), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(await world.end(tab, pay(once), charged(stalls(201)), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(world.server.gaps[0]).toBeGreaterThanOrEqual(30_000);
   });
 });

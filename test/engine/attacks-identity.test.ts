@@ -429,8 +429,7 @@ describe('A30, A31: keys that are not random', () => {
   });
 
   test('a mismatch under a derived key, about which reconcile says "none", keeps the key: the server may still execute its payload', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile: async () => 'none' });
+    const { world, tab, once } = newWorld().open({ reconcile: async () => 'none' });
     const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
     world.server.plays(mismatch, charged(answers(201)));
     expect(await world.end(tab, pay(once, { key: derived, body: { amount: 20 } }))).toMatchObject({ status: 422, outcome: { type: 'rejected' } });

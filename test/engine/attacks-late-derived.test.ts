@@ -37,8 +37,7 @@ describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s
 
 describe.each(['always', 'if-changed'] as const)("a key without generations, with repeat: '%s'", (repeat) => {
   const two = async (key: string | (() => string), pauseMs: number) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     world.server.otherwise = honest();
     const act = (amount: number) => world.end(tab, pay(once, { body: { amount }, repeat, key }));
     expect(await act(1)).toMatchObject({ status: 201, outcome: { effect: 'done' } });

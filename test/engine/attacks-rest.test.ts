@@ -158,8 +158,7 @@ describe('A36: the same bytes', () => {
   test('A36: if the first bytes are gone, a mismatch leaves the effect unknown, reason bytes', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
     const { tab, once } = world.open({ fingerprint });
-    world.server.plays(charged(lost()), answers(422, { title: 'Idempotency-Key is already used' }));
-    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }));
+    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }), charged(lost()), answers(422, { title: 'Idempotency-Key is already used' }));
     tab.kill();
     const next = world.open({ fingerprint });
     expect(await world.end(next.tab, pay(next.once, { body: { ...CART, at: 2 } }))).toMatchObject({
@@ -249,8 +248,7 @@ describe('A41 to A45, A48: limits', () => {
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
     world.server.plays(...noise.map(() => answers(503)));
     await world.all(tab, ...noise);
-    world.server.plays(answers(503), answers(503), answers(503), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 4 } });
+    expect(await world.end(tab, pay(once), answers(503), answers(503), answers(503), replays())).toMatchObject({ status: 201, outcome: { attempts: 4 } });
   });
 
   test('A44: the retry budget limits a storm of retries', async ({ world, tab, once }) => {
@@ -292,8 +290,7 @@ describe('A51: small secrets', () => {
   const card = JSON.stringify({ cart: 'c-1', pan: '4242424242424242', cvv: '123' });
   const digest = createHash('sha256').update(card).digest('hex');
   const storedWith = async (options: object): Promise<string> => {
-    const world = newWorld();
-    const { tab, once } = world.open(options);
+    const { world, tab, once } = newWorld().open(options);
     await world.end(tab, pay(once, { ...ONE, body: card }), charged(lost()));
     return JSON.stringify(world.records);
   };
@@ -338,8 +335,7 @@ describe('A47, A49, A55: what the app can look up', () => {
       [hour, 2 * HOUR],
     ];
     for (const [dialect, keyWindowMs] of cases) {
-      const world = newWorld();
-      const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
+      const { world, tab, once } = newWorld().open({ dialect, limits: { keyWindowMs } });
       await world.end(tab, pay(once, ONE), lost());
       windows.push((await world.run(pending(once)))[0]!.expiresAt - world.clock.now());
     }
@@ -358,8 +354,7 @@ describe('A47, A49, A55: what the app can look up', () => {
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.otherwise = lost();
     for (const cart of ['c1', 'c2']) {
-      const end = await world.end(tab, pay(once, { operation: ['pay', cart], url: 'https://api.other.example/pay' }));
-      expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+      expect(await world.end(tab, pay(once, { operation: ['pay', cart], url: 'https://api.other.example/pay' }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     }
     await world.end(tab, pay(once, { operation: ['pay', 'c3'] }));
     expect(codes).toEqual(['preflight-suspected']);

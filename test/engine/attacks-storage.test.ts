@@ -12,7 +12,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, saying, test, type World } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
 /** Runs the change on a guess, and never answers: the engine's time limit ends before the store's. */
 const guessing = (world: World, store: Store): Store => ({
@@ -336,8 +336,7 @@ describe('A28: versions', () => {
         [waiting] = await world.begin(pay(waiter.once));
         world.damage((record) => seal({ ...record, state: 'retired', ending } as never));
       };
-      world.server.plays(during(endsMeanwhile, charged(lost())));
-      await world.end(driver.tab, pay(driver.once, ONE));
+      await world.end(driver.tab, pay(driver.once, ONE), during(endsMeanwhile, charged(lost())));
       const { error, outcome } = await world.end(waiter.tab, waiting as NonNullable<typeof waiting>);
       expect(outcome).toMatchObject(ending);
       expect(String(error)).toContain(LEAN ? 'ERR_ONCE_ALREADY_SETTLED' : text);
@@ -420,10 +419,9 @@ describe('a log-out with unsettled: "forget"', () => {
       scan: async (query: Parameters<typeof scan>[0]) => {
         const page = await scan(query);
         if (!began) {
-          [began] = await world.begin(
-            pay(other.once, ONE).catch(() => {}),
-            hangs(),
-          );
+          world.server.plays(hangs());
+          began = pay(other.once, ONE).catch(() => {});
+          await rest();
         }
         return page;
       },

@@ -143,8 +143,7 @@ describe('A14: another payload does not join', () => {
 describe('A15: an edited form after an unknown outcome', () => {
   /** Sends 10, with an unknown outcome. The requests that follow get the answers in `then`. */
   async function edited(...then: readonly Entry[]) {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     const first = await world.end(tab, pay(once, ONE), lost(), ...then);
     return { world, tab, once, key: first.outcome?.key };
   }

@@ -78,8 +78,7 @@ describe('A18: the order of the rules', () => {
 
   test("A18: the dialect's own codes come before the common rules, and the caller's verdict before both", async () => {
     const dialect: Dialect = { ...GENERIC, name: 'own', read: ({ status }) => (status === 200 ? { kind: 'refused', ambiguous: false } : undefined) };
-    const world = newWorld();
-    const { tab, once } = world.open({ dialect });
+    const { world, tab, once } = newWorld().open({ dialect });
     world.server.plays(idle(answers(200, { declined: true })), answers(200, { declined: false }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'rejected' } });
     expect(await world.end(tab, pay(once, { verdict: () => 'fresh' }))).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
@@ -120,8 +119,7 @@ describe('A19: a 202', () => {
 
   test('A19: a link to another origin is not followed, and gets no credential', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', headers: () => ({ authorization: 'Bearer s3cret' }) });
-    world.server.plays(answers(202, '', { location: 'https://evil.example/jobs/1' }));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once), answers(202, '', { location: 'https://evil.example/jobs/1' }))).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -168,8 +166,7 @@ describe('A39: streams and large bodies', () => {
   test('A39: a Blob is sent as it is, on every attempt, however large', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 10 } });
     const body = new Blob(['x'.repeat(5000)], { type: 'application/octet-stream' });
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })), lost(), answers(201));
-    expect(end).toMatchObject({ status: 201 });
+    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })), lost(), answers(201))).toMatchObject({ status: 201 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['x'.repeat(5000), 'x'.repeat(5000)]);
   });
 

@@ -5,15 +5,15 @@
 import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
-import type { Tab, TabOptions } from '../support/tab.js';
-import { test as inWorld, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
+import type { TabOptions } from '../support/tab.js';
+import { test as inWorld, NAME, ONE, type Page, pay, SECOND, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const none = (once: Once) => watched(settle(once, NAME, 'none'));
 
 /** A guest's page dies during its attempt, which ends 30 s after it left at most; the user's page moves it. The lease of the move ends after 45 s. */
-async function moved(world: World, options: Parameters<World['open']>[0] = {}): Promise<{ readonly tab: Tab; readonly once: Once }> {
+async function moved(world: World, options: Parameters<World['open']>[0] = {}): Promise<Page> {
   const guest = world.open({ namespace: 'guest' });
   await world.begin(pay(guest.once, ONE), hangs());
   guest.tab.kill();
@@ -28,7 +28,7 @@ const another = (world: World, of: TabOptions = {}): Once => world.open(ANN, of)
 
 describe('the page that presses while the lease of the move holds dies, too', () => {
   /** 44 s after the guest's attempt left, one of the user leaves, which takes effect 25 s later. */
-  async function diesLate(world: World, { tab, once }: { readonly tab: Tab; readonly once: Once }): Promise<void> {
+  async function diesLate(world: World, { tab, once }: Page): Promise<void> {
     await world.clock.advance(44 * SECOND);
     await world.begin(pay(once, ONE), delayed(25 * SECOND, answers(201)));
     tab.kill();

@@ -7,14 +7,14 @@ import { move, type Once, settle } from '../../src/entries/index.js';
 import { answers, delayed, during, hangs, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { test as inWorld, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, NAME, ONE, type Page, pay, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const none = (once: Once) => watched(settle(once, NAME, 'none'));
 
 /** A process whose store can tell that other processes are gone. `dead`: it is one of those. */
-function process(world: World, namespace: string, dead: Set<string>, name: string): { readonly tab: Tab; readonly once: Once } {
+function process(world: World, namespace: string, dead: Set<string>, name: string): Page {
   const tab = world.tab({ ...PROCESS, name });
   const store = { ...tab.store, holder: async () => name, isGone: async (other: string) => dead.has(other) };
   return { tab, once: tab.once({ namespace, store }) };

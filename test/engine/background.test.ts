@@ -11,7 +11,7 @@ import type { Locks } from '../../src/ports.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { says } from '../support/texts.js';
-import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, type Page, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const CONSENT = { until: expect.any(Number), alone: true };
 
@@ -353,14 +353,13 @@ describe('resumeInBackground', () => {
   ])('%s, two workers never both send: one lease, one key', async (_, locks) => {
     const world = newWorld();
     const all: OnceOptions = { namespace: 'ann', use: [background()] };
-    const opened = (): ReturnType<World['open']> => {
+    const opened = (): Page => {
       const tab = world.tab();
       Object.assign(tab.platform, { locks });
       return { tab, once: tab.once(all) };
     };
     const [page, one, two] = [opened(), opened(), opened()];
-    world.server.plays(charged(lost()), delayed(SECOND, replays()));
-    await world.end(page.tab, pay(page.once, { ...ONE, background: { untilMs: world.clock.now() + MINUTE } }));
+    await world.end(page.tab, pay(page.once, { ...ONE, background: { untilMs: world.clock.now() + MINUTE } }), charged(lost()), delayed(SECOND, replays()));
     page.tab.kill();
     const [first, second] = await world.run(Promise.all([resumeInBackground(one.once), resumeInBackground(two.once)]));
     expect([first.open, second.open]).toEqual([0, 0]);

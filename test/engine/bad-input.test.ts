@@ -298,8 +298,7 @@ describe('keys', () => {
   const BAD = ['', ' ', 'a b', 'a\nb', 'a\r\nX-Injected: 1', 'a\0b', 'ключ', 'a\tb', 'é', 'x'.repeat(256), '\u2028'];
   test.each(BAD)('%j is refused before anything is stored, as an option, and from a strategy that is async or not', async (key) => {
     for (const options of [{ key }, { key: () => key }, { key: async () => key }]) {
-      const world = newWorld();
-      const { tab, once } = world.open();
+      const { world, tab, once } = newWorld().open();
       const { error } = await world.end(tab, pay(once, options));
       named(error, 'key', TypeError);
       // A key may be a credential by mistake.
@@ -366,8 +365,7 @@ describe('keys', () => {
   test('no name, however hostile, gets into a header or breaks a record', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(text(1, 40), number, fc.bigInt()), { minLength: 1, maxLength: 4 }), async (operation) => {
-        const world = newWorld();
-        const { tab, once } = world.open();
+        const { world, tab, once } = newWorld().open();
         const { outcome } = await world.end(tab, pay(once, { operation }), charged(lost()), answers(201));
         // -0 is 0, as in JSON.
         expect(outcome).toMatchObject({ effect: 'done', operation: operation.map((part) => (part === 0 ? 0 : part)) });

@@ -280,8 +280,7 @@ describe('the ids of a record', () => {
       [{}, '', '["pay","c1"]'],
       [{ namespace: 'ann' }, 'ann', '["pay","c1"]'],
     ] as const) {
-      const world = newWorld();
-      const { tab, once } = world.open(options);
+      const { world, tab, once } = newWorld().open(options);
       await world.end(tab, pay(once), answers(201));
       const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
       expect(world.records).toMatchObject([{ id: digest([own, operation]), ns: digest([own]) }]);
@@ -291,8 +290,7 @@ describe('the ids of a record', () => {
 
 describe('an answer whose body still arrives, and its readers', () => {
   const open = () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     world.server.plays(delayed(SECOND, charged(stalls(200, 'text/event-stream'))));
     const [first, second] = [new AbortController(), new AbortController()];
     const calls = [pay(once, { signal: first.signal }), pay(once, { signal: second.signal })] as const;
@@ -332,8 +330,7 @@ describe('an answer whose body still arrives, and its readers', () => {
   });
 
   test('in an error, the body also ends with the signal of the call', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     const controller = new AbortController();
     const end = await world.end(tab, pay(once, { ...ONE, signal: controller.signal, verdict: () => 'transient' }), charged(stalls(200, 'text/event-stream')));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', error: { response: { status: 200 } } });
@@ -342,8 +339,7 @@ describe('an answer whose body still arrives, and its readers', () => {
   });
 
   test('an abort in the `onOutcome` of its reader ends the body; the outcome is told once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     const controller = new AbortController();
     const told: Outcome[] = [];
     const onOutcome = (outcome: Outcome) => {

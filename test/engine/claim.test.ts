@@ -207,8 +207,7 @@ describe('a first write that failed', () => {
 
   /** Pays while `faults` hit the store's calls, one after the other. Checks that nothing is sent and nothing is kept in memory. */
   async function failing({ faults, durability = 'best-effort', key, before, behind }: Trouble) {
-    const world = newWorld();
-    const { tab, once } = world.open({ durability });
+    const { world, tab, once } = newWorld().open({ durability });
     const { update, read } = tab.store;
     let own: OnceRecord | undefined;
     const put = (change: ((own: OnceRecord) => OnceRecord) | undefined): void => {

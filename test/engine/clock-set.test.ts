@@ -18,8 +18,7 @@ const retryAtOf = (outcome: Outcome | undefined) => (outcome as { retryAt?: numb
 
 /** A payment whose answer was lost, and then its first decline. */
 async function declined() {
-  const world = newWorld();
-  const { tab, once } = world.open();
+  const { world, tab, once } = newWorld().open();
   expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
   return { world, tab, once };
 }

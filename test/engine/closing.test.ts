@@ -106,8 +106,7 @@ test.each([
   ['a key of the caller’s own', 'unknown', 'order-1', {}],
   ['a key on a store that is not atomic', 'unknown', undefined, { locks: false, claims: { atomic: false } }],
 ] as const)('a call of a closed client that never began and finds no record: with %s, the effect is %s', async (_, effect, key, of) => {
-  const world = newWorld();
-  const { tab, once } = world.open({ namespace: 'shop' }, of);
+  const { world, tab, once } = newWorld().open({ namespace: 'shop' }, of);
   const call = pay(once, { key });
   await close(once);
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect, reason: 'aborted' });

@@ -28,8 +28,7 @@ describe('a diagnostic', () => {
     ['none, or none that the page can read', {}],
     ['one on another origin', { location: 'https://jobs.example/1' }],
   ])('poll-link: a 202 that is to be polled has %s', async (_, link) => {
-    const world = newWorld();
-    const { tab, once } = world.open({ use: [polling()], accepted: 'poll', limits: { attempts: 1 } });
+    const { world, tab, once } = newWorld().open({ use: [polling()], accepted: 'poll', limits: { attempts: 1 } });
     const told = listening(once);
     const end = await world.end(tab, pay(once, ONE), charged(answers(202, '', link)));
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
@@ -90,8 +89,7 @@ describe('diagnostics of answers, or of their absence', () => {
   const ASKED = { 'retry-after': '1' };
 
   async function codes(url: string, entries: readonly Entry[]): Promise<unknown[]> {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: entries.length, inProgressMs: 1 } });
+    const { world, tab, once } = newWorld().open({ limits: { attempts: entries.length, inProgressMs: 1 } });
     const told = listening(once);
     await world.end(tab, pay(once, { url }), ...entries);
     return told.map(({ code, key }) => [code, key === world.server.keys[0]]);

@@ -84,8 +84,7 @@ describe('a wait', () => {
       [9 * SECOND, undefined],
       [20 * SECOND, undefined],
     ] as const) {
-      const world = newWorld();
-      const { tab, once } = world.open();
+      const { world, tab, once } = newWorld().open();
       await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '9' })));
       const until = world.clock.now() + 9 * SECOND;
       await world.clock.advance(later);
@@ -119,8 +118,7 @@ describe('a wait', () => {
       [MINUTE - 1, 1],
       [MINUTE, 2],
     ] as const) {
-      const world = newWorld();
-      const { tab, once } = world.open({ limits: { inProgressMs: SECOND } });
+      const { world, tab, once } = newWorld().open({ limits: { inProgressMs: SECOND } });
       await world.end(tab, pay(once), charged(answers(409, '', { 'retry-after': '2' })));
       await world.clock.advance(later);
       const before = world.server.arrivals.length;

@@ -3,13 +3,12 @@
  * repeats its refusal of earlier calls, or its answer to an earlier payload.
  */
 import { expect } from 'vitest';
-import { type Once, subscribe } from '../../src/entries/index.js';
+import { subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import type { Tab } from '../support/tab.js';
-import { ONE, pay, test } from '../support/world.js';
+import { ONE, type Page, pay, test } from '../support/world.js';
 
 /** The types of the events that listeners hear from now on. */
-function heardBy({ tab, once }: { readonly tab: Tab; readonly once: Once }): string[] {
+function heardBy({ tab, once }: Page): string[] {
   const heard: string[] = [];
   tab.in(() => subscribe(once, ({ type }) => void heard.push(type)));
   return heard;

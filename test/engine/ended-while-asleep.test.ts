@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays } from '../support/server.js';
-import { type End, ONE, pay, SECOND, saying, test, type World } from '../support/world.js';
+import { type End, ONE, type Page, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
 const KEPT = { namespace: 'ann', keep: { response: 'disk' } } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -18,10 +18,7 @@ async function wakes(
   options: Parameters<World['open']>[0] = KEPT,
   of: Parameters<typeof pay>[1] = {},
 ): Promise<End & { readonly heard: readonly string[] }> {
-  const [sleeper, other] = ['sleeper', 'other'].map((name) => world.open(options, { name, locks: false })) as [
-    ReturnType<World['open']>,
-    ReturnType<World['open']>,
-  ];
+  const [sleeper, other] = ['sleeper', 'other'].map((name): Page => world.open(options, { name, locks: false })) as [Page, Page];
   const heard: string[] = [];
   sleeper.tab.in(() => subscribe(sleeper.once, ({ type }) => void heard.push(type)));
   const [call] = await world.begin(pay(sleeper.once), ...first);
@@ -64,14 +61,13 @@ describe('a call of an edited form, to which the server says that it holds anoth
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
 
   /** The edited form's call sleeps before it sends the earlier payload again, and meanwhile something becomes of the operation elsewhere. */
-  async function looks(world: World, meanwhile: (other: ReturnType<World['open']>) => Promise<unknown>): Promise<End> {
+  async function looks(world: World, meanwhile: (other: Page) => Promise<unknown>): Promise<End> {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ ...KEPT, reconcile: saying(asked, 'none') }, { locks: false });
     await world.end(tab, pay(once, ONE), charged(lost()));
-    const [call] = await world.begin(
-      pay(once, EDITED),
-      during(() => tab.freeze(), MISMATCH),
-    );
+    world.server.plays(during(() => tab.freeze(), MISMATCH));
+    const call = pay(once, EDITED);
+    await rest();
     await world.clock.advance(40 * SECOND);
     await meanwhile(world.open(KEPT, { locks: false }));
     tab.thaw();

@@ -47,7 +47,7 @@ function open(fails: boolean, loses: boolean, options: OnceOptions, of: Paramete
   const world = newWorld();
   user = 'guest';
   const all = jobs(world, fails, loses);
-  return { world, all, options, ...world.open(options, of) };
+  return { all, options, ...world.open(options, of) };
 }
 type Scene = ReturnType<typeof open>;
 

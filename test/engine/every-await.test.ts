@@ -31,7 +31,7 @@ interface Scene {
 function open(fates: readonly (Entry | undefined)[], of: Parameters<World['open']>[1] = {}): Scene {
   const world = newWorld();
   world.server.otherwise = honest(fates);
-  return { world, ...world.open({ namespace: 'ann' }, of) };
+  return { ...world.open({ namespace: 'ann' }, of) };
 }
 
 /** Checks that nobody was told a lie, and that pressing the button again ends the operation. */

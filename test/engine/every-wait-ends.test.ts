@@ -273,8 +273,7 @@ describe('a page that can make no digest, because it is on http://', () => {
 });
 
 test('a body that never ends was not sent, also where the time of the call is over a moment before that of reading', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { totalMs: TOTAL } });
+  const { world, tab, once } = newWorld().open({ limits: { totalMs: TOTAL } });
   // A slow device: a millisecond passes between two looks at the clock.
   let looks = 0;
   Object.defineProperty(tab, 'skewMs', { get: () => looks++ });
@@ -285,8 +284,7 @@ test.each<[string, Act]>([
   ['fetch', (once) => once.fetch(URL_, { method: 'POST', body: '{}', once: { operation: NAME, fingerprint: never } })],
   ['run', (once) => run(once, NAME, () => 1, { fingerprint: never })],
 ])('a fingerprint hook that never answers is named in the error of %s', async (_, act) => {
-  const world = newWorld();
-  const { once } = world.open({ limits: { totalMs: TOTAL } });
+  const { world, once } = newWorld().open({ limits: { totalMs: TOTAL } });
   const [end] = await world.run(Promise.allSettled([act(once, undefined, {})]));
   expect(end).toMatchObject({ reason: new TypeError('once: fingerprint did not answer in time') });
 });

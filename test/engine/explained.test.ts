@@ -107,8 +107,7 @@ describe('logTo', () => {
 
 describe('explain', () => {
   const of = async (options: Parameters<typeof pay>[1], ...script: Entry[]): Promise<Explanation> => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     const { outcome } = await world.end(tab, pay(once, options), ...script);
     return explain(outcome as Outcome);
   };

@@ -120,8 +120,7 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
       const sent = world.record()?.payloads;
       // The record keeps the earlier operation: if the page died here, a press of the earlier payload would find that it is done.
       const found = during(() => expect(world.record()?.previous).toMatchObject({ state: 'settled', payloads: sent }), answers(201, { of: EDITED.amount }));
-      world.server.plays(idle(answers(200, { state: 'completed', of: CART.amount })), found);
-      const end = await world.end(next, pay(again, { body: EDITED }));
+      const end = await world.end(next, pay(again, { body: EDITED }), idle(answers(200, { state: 'completed', of: CART.amount })), found);
       expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
       expect(await textOf(world.server.arrivals.at(-1) as Arrival)).toBe(JSON.stringify(EDITED));
       expect(world.server.charged.size).toBe(2);
@@ -322,8 +321,7 @@ describe('move, if the app gave the guest and the user one key', () => {
     await world.run(move(ann, 'guest'));
     world.server.plays(replays());
     // The server repeats the answer to the guest's request.
-    const end = await world.end(next, pay(ann, { ...options, body: EDITED }));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(await world.end(next, pay(ann, { ...options, body: EDITED }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
   test("the answer under the key is not told as the answer to the user's payload if it may be to the guest's", async ({ world, tab }) => {

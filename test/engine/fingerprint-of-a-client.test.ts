@@ -70,8 +70,7 @@ describe('a client with canonicalJson sends', () => {
 test.each([[new TextEncoder().encode('a').buffer], [new FormData()], [new Map()], [() => 'a'], [1n]])(
   'a run whose fingerprint is not JSON, %o, is refused: another payload would get the answer of the first',
   async (said) => {
-    const world = newWorld();
-    const { once } = world.open();
+    const { world, once } = newWorld().open();
     const [end] = await world.run(Promise.allSettled([run(once, NAME, () => 1, { fingerprint: () => said })]));
     expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must return JSON, got ${typeof said}`) });
   },

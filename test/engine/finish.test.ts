@@ -186,8 +186,7 @@ describe('work behind a link', () => {
 
   test('that failed is refused for good', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, polled: () => 'failed' } });
-    world.server.plays(idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, pay(once), idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }))).outcome).toMatchObject({ type: 'rejected' });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
   });
 });
@@ -200,8 +199,7 @@ describe('reconcile', () => {
 
   test('is not asked about a known end', async () => {
     const { asked, reconcile } = asking('none');
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile });
+    const { world, tab, once } = newWorld().open({ reconcile });
     expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(tab, pay(once, { operation: ['other'] }), answers(402))).outcome).toMatchObject({ type: 'rejected' });
     expect(asked).toEqual([]);
@@ -209,8 +207,7 @@ describe('reconcile', () => {
 
   test('is told since when the outcome is unknown, why, and what the answer was', async () => {
     const { asked, reconcile } = asking('unknown');
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile });
+    const { world, tab, once } = newWorld().open({ reconcile });
     tab.online = false;
     world.server.plays(charged(lost()), answers(402, { a: 1 }));
     const call = pay(once);
@@ -223,8 +220,7 @@ describe('reconcile', () => {
 
   test('is told that the operation is done elsewhere; if it does not know, the operation is done all the same', async () => {
     const { asked, reconcile } = asking('unknown');
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile, dialect: gocardless() });
+    const { world, tab, once } = newWorld().open({ reconcile, dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'elsewhere' } });
@@ -247,8 +243,7 @@ describe('reconcile', () => {
   test('A15: is asked which payload a 2xx is about; only a Response changes the outcome, which is done, and nothing is sent under another key', async () => {
     for (const said of ['none', 'unknown', 'done', Response.json({ id: 'ch_1' })] as const) {
       const { asked, reconcile } = asking(said);
-      const world = newWorld();
-      const { tab, once } = world.open({ reconcile });
+      const { world, tab, once } = newWorld().open({ reconcile });
       await world.end(tab, pay(once, ONE), charged(lost()));
       const { outcome } = await world.end(tab, pay(once, { body: OTHER }), answers(201));
       expect(asked).toMatchObject([{ reason: 'mismatch' }]);
@@ -260,8 +255,7 @@ describe('reconcile', () => {
 
   test("'done' is stored as coming from reconcile", async () => {
     const { reconcile } = asking('done');
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile });
+    const { world, tab, once } = newWorld().open({ reconcile });
     world.server.plays(charged(lost()), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { type: 'replayed', from: 'reconcile' } });
     expect(world.record()).toMatchObject({ state: 'settled', ending: { type: 'replayed', from: 'reconcile' } });
@@ -331,8 +325,7 @@ describe('reconcile', () => {
 
   test('is asked about a function given to run, too, which has no HTTP answer', async () => {
     const { asked, reconcile } = asking('done');
-    const world = newWorld();
-    const { tab, once } = world.open({ reconcile, limits: { inProgressMs: 0 } });
+    const { world, tab, once } = newWorld().open({ reconcile, limits: { inProgressMs: 0 } });
     const call = run(once, NAME, async () => 'half of it', { verdict: () => 'in-progress' }) as Promise<never>;
     expect((await world.end(tab, watched(call))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
     expect(asked).toMatchObject([{ reason: 'in-progress', response: undefined }]);

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { defineDialect, inBody } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, type OnceOptions } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, unreachable } from '../support/server.js';
-import { DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { DAY, HOUR, MINUTE, NAME, newWorld, type Page, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const REASON = () => new Error('the user pressed cancel');
 type World = ReturnType<typeof newWorld>;
@@ -22,7 +22,7 @@ const endlessly = streams(() => new ReadableStream({ pull: (body) => body.enqueu
 const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 
 /** Presses and cancels. Returns the outcome that `outcomeOf` finds for the reason of the abort. */
-async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
+async function cancelled(world: World, { tab, once }: Page, press: Press) {
   const [controller, reason] = [new AbortController(), REASON()];
   const [call] = await world.begin(press(once, controller.signal));
   controller.abort(reason);
@@ -47,7 +47,7 @@ describe.each([
       first.tab.connect(true);
       expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
     };
-    return { world, charge, ...world.open({ limits: LIMITS }, of) };
+    return { charge, ...world.open({ limits: LIMITS }, of) };
   }
 
   test.each<[string, Press]>([
@@ -90,7 +90,7 @@ describe('while another tab has the lock and asks its key strategy, with nothing
       give('order-1');
       expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
     };
-    return { world, charge, ...world.open({ limits: LIMITS }) };
+    return { charge, ...world.open({ limits: LIMITS }) };
   }
 
   test('an abort while the body is read is not told as none', async () => {

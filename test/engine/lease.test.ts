@@ -8,7 +8,7 @@ import type { Once } from '../../src/once.js';
 import type { Store } from '../../src/ports.js';
 import { StoreFault } from '../../src/stores/fault.js';
 import { answers, charged, delayed, during, type Entry, hangs, honest, lost, replays } from '../support/server.js';
-import { test as inWorld, MINUTE, NAME, ONE, pay, resumed, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, MINUTE, NAME, ONE, type Page, pay, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const test = inWorld
@@ -16,7 +16,7 @@ const test = inWorld
   .extend('two', ({ world }) => world.open({ namespace: 'shop' }, PROCESS));
 
 /** The process dies while its request, which has charged, is on the wire. */
-async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
+async function diesAtWork(world: World, { tab, once }: Page): Promise<void> {
   await world.begin(pay(once), charged(hangs()), replays());
   tab.kill();
 }

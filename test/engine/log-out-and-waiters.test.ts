@@ -38,8 +38,7 @@ test.for<[string, number, number]>([
   await world.run(clear(once));
   await world.clock.advance(minutes * MINUTE);
   if (sweeps > 0) world.damage(() => null);
-  const { outcome } = await world.end(tab, pay(once, { key: derived }));
-  expect(outcome).toMatchObject({ type: 'replayed', from: 'server' });
+  expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ outcome: { type: 'replayed', from: 'server' } });
   expect(world.server.charged.size).toBe(1);
 });
 
@@ -72,8 +71,7 @@ const OTHER = { ...CART, amount: 99 };
 
 describe('a derived key after a log-out, and another payload', () => {
   async function paidOnce() {
-    const world = newWorld();
-    const { tab, once } = world.open({ namespace: 'ann' });
+    const { world, tab, once } = newWorld().open({ namespace: 'ann' });
     world.server.otherwise = honest();
     await world.end(tab, pay(once, { key: derived }));
     await world.run(clear(once));
@@ -174,8 +172,7 @@ describe('a write that a store carries out only after its caller was told of a f
     const changed = { ...CART, amount: 12 };
     const held = holdUpdates(tab);
     // The second payload is to be saved, but the store is silent.
-    world.server.plays(answers(200));
-    expect(await world.end(tab, pay(once, { body: changed }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once, { body: changed }), answers(200))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
     held.letGo();
     held.makeIt();
     await rest();

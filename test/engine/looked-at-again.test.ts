@@ -39,8 +39,7 @@ test('a press that was never sent is older than the key window: a resume sends i
   const options = { namespace: 'ann', keep: { request: true } };
   const page = await pressOffline(world.tab(), (tab) => pay(tab.once(options)));
   await world.clock.advance(3 * DAY);
-  const end = await world.end(page, resumeOne(page.once(options), NAME) as Promise<never>, charged(answers(201)));
-  expect(end).toMatchObject({ error: undefined });
+  expect(await world.end(page, resumeOne(page.once(options), NAME) as Promise<never>, charged(answers(201)))).toMatchObject({ error: undefined });
   expect(world.record()).toMatchObject({ state: 'settled', ending: { type: 'fresh' } });
 });
 

@@ -7,8 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
 import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
-import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type Page, type PayOptions, pay, SECOND, test, type World, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const key = 'order-42';
@@ -22,12 +21,7 @@ async function dies(world: World, namespace: string, meets: Entry, options: PayO
 }
 
 /** A press whose outcome the page does not know. */
-async function isLost(
-  world: World,
-  namespace: string,
-  meets: Entry = lost(),
-  options: Parameters<World['open']>[0] = {},
-): Promise<{ readonly tab: Tab; readonly once: Once }> {
+async function isLost(world: World, namespace: string, meets: Entry = lost(), options: Parameters<World['open']>[0] = {}): Promise<Page> {
   const page = world.open({ namespace, ...options });
   expect(await world.end(page.tab, pay(page.once, { ...ONE, key }), meets)).toMatchObject({ outcome: { effect: 'unknown' } });
   return page;

@@ -80,8 +80,7 @@ describe('the same form, made again', () => {
 describe('where the platform cannot read its own form', () => {
   test('the form still goes out, with the same bytes on every attempt, and a server can parse it', async () => {
     unreadable();
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     world.server.plays(charged(lost()), replays());
     const call = watched(once.fetch(URL_, { method: 'POST', body: awkward(), once: ['upload', 1] }));
     expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
@@ -94,8 +93,7 @@ describe('where the platform cannot read its own form', () => {
 
   test('a form that changed is another payload', async () => {
     unreadable();
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     world.server.plays(answers(201));
     const other = awkward();
     other.append('more', '1');
@@ -107,8 +105,7 @@ describe('where the platform cannot read its own form', () => {
 
   test('the error for a Request made from a form says to pass the FormData instead', async () => {
     vi.spyOn(Request.prototype, 'arrayBuffer').mockRejectedValue(new DOMException('Unable to read form data blob', 'InvalidStateError'));
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     const end = await world.end(tab, watched(once.fetch(new Request(URL_, { method: 'POST', body: awkward() }), { once: ['upload', 1] })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
     expect(String(end.error)).toContain(says('pass the FormData itself', 'form-unread'));

@@ -14,8 +14,7 @@ test('a headers hook blocked the thread for longer than an attempt may take: the
   };
   const { tab, once } = world.open({ headers, limits: { attemptMs: 30 * SECOND } });
   world.server.otherwise = delayed(2 * SECOND, answers(201));
-  const end = await world.end(tab, pay(once));
-  expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 1 } });
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 1 } });
   expect(world.server.arrivals).toHaveLength(1);
 });
 

@@ -37,8 +37,7 @@ describe('a device that goes offline in the middle of a call', () => {
 
   test('goes on under the same key at the next press or by resume, with its full number of attempts', async () => {
     for (const next of ['press', 'resume'] as const) {
-      const world = newWorld();
-      const { tab, once } = world.open();
+      const { world, tab, once } = newWorld().open();
       const first = await world.end(tab, pay(once), gone(tab));
       await world.clock.advance(HOUR);
       tab.connect(true);

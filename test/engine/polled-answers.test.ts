@@ -26,8 +26,7 @@ const MIB = 1_048_576;
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
 function polling(options: OnceOptions, accepted: Entry, ...then: readonly Entry[]) {
-  const world = newWorld();
-  const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 5 * SECOND }, ...options });
+  const { world, tab, once } = newWorld().open({ accepted: 'poll', limits: { inProgressMs: 5 * SECOND }, ...options });
   world.server.plays(accepted, ...then);
   return { world, tab, once };
 }
@@ -373,8 +372,7 @@ describe('a page that knows only the link does not mistake the poll for the requ
 
   /** The work goes on, in the page that sent the request and in the next one. Then another tab logs out. */
   async function asked(how: 'resume' | 'press') {
-    const world = newWorld();
-    const { tab, once } = world.open(OPTIONS);
+    const { world, tab, once } = newWorld().open(OPTIONS);
     world.server.plays(charged(answers(202, '', { location: '/jobs/1' })));
     world.server.otherwise = idle(answers(200, { state: 'running' }));
     await world.end(tab, pay(once));
@@ -399,8 +397,7 @@ describe('a page that knows only the link does not mistake the poll for the requ
       // If the page sent the request to the link, the document behind the link would pass for the answer.
       world.server.otherwise = (arrival, server) =>
         (arrival.method === 'GET' ? idle(answers(200, { state: 'failed' })) : answers(422, { title: 'Idempotency-Key is already used' }))(arrival, server);
-      const { outcome } = await world.end(next, pay(later, { body: EDITED }));
-      expect(outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+      expect(await world.end(next, pay(later, { body: EDITED }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'mismatch' } });
     });
   });
 });
@@ -408,8 +405,7 @@ describe('a page that knows only the link does not mistake the poll for the requ
 describe('an edited form after a lost 202, at a server that compares payloads', () => {
   /** The server keeps the first payload of each key, and its work ends in `state`. The answer to the very first request is lost. */
   function scene(repeat: OnceOptions['repeat'], state: string, options: OnceOptions = {}, base = '/jobs/') {
-    const world = newWorld();
-    const { tab, once } = world.open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND }, ...options });
+    const { world, tab, once } = newWorld().open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND }, ...options });
     const first = new Map<string | null, string>();
     world.server.otherwise = async (arrival, server) => {
       const { key, method, url } = arrival;

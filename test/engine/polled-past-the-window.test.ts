@@ -14,8 +14,7 @@ const options: OnceOptions = { namespace: 'ann', accepted: 'poll', limits: { inP
 
 /** The operation, past its key window. From now on the link says `state`, and a new key is charged. */
 async function pastTheWindow(state: string, more: OnceOptions = {}) {
-  const world = newWorld();
-  const { tab, once } = world.open({ ...options, ...more });
+  const { world, tab, once } = newWorld().open({ ...options, ...more });
   world.server.plays(charged(answers(202, '', { location: '/jobs/1' })));
   world.server.otherwise = idle(answers(200, { state: 'running' }));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });

@@ -130,8 +130,7 @@ describe('reconcile that returns', () => {
 
   test("'done' or 'unknown' causes no diagnostic", async () => {
     for (const said of ['done', 'unknown'] as const) {
-      const world = newWorld();
-      const { tab, once } = world.open({ reconcile: async () => said });
+      const { world, tab, once } = newWorld().open({ reconcile: async () => said });
       const told = diagnostics(once);
       await world.end(tab, pay(once), charged(lost()), answers(401));
       expect(told).toEqual([]);
@@ -176,8 +175,7 @@ describe("reconcile says 'done' after the form was edited", () => {
     async (repeat, { world }) => {
       const { tab, once } = world.open({ dialect: 'none', repeat, reconcile: done });
       await world.end(tab, pay(once, { ...ONE, reconcile: async () => 'unknown' }), charged(lost()));
-      const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
-      expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(await world.end(tab, pay(once, { body: EDITED }), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
       expect(world.server.arrivals).toHaveLength(2);
     },
   );
@@ -196,8 +194,7 @@ describe("reconcile says 'done' after the form was edited", () => {
   test('the key window ends while the edited form waits for its turn: it is sent under another key', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { keyWindowMs: MINUTE, attemptMs: 5 * SECOND }, reconcile: done });
     await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '58' })));
-    const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
-    expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(await world.end(tab, pay(once, { body: EDITED }), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });

@@ -17,8 +17,7 @@ describe("accepted: 'poll'", () => {
   const options = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: SECOND } } as const;
 
   async function accepted() {
-    const world = newWorld();
-    const { tab, once } = world.open(options);
+    const { world, tab, once } = newWorld().open(options);
     expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     await world.clock.advance(MINUTE);
     world.server.plays(charged(ACCEPTED));
@@ -63,8 +62,7 @@ describe("accepted: 'poll'", () => {
 describe('an outbox', () => {
   /** A payment that goes on in the background without its page: its answer was lost, then it was declined. */
   async function agreed() {
-    const world = newWorld();
-    const { tab, once } = world.open({ namespace: 'ann' });
+    const { world, tab, once } = newWorld().open({ namespace: 'ann' });
     expect((await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + DAY } }), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     tab.kill();
     /** A worker that begins now. */

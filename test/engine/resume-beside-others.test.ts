@@ -184,8 +184,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 
   test('that reads the store only after `resume` has found an earlier settled operation is a new operation', async ({ world, tab }) => {
     const once = tab.once(OPTIONS);
-    world.server.plays(answers(201), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(201));
     const asking = watched(resumeOne(once, NAME));
     looksLate(tab, asking);
     const press = watched(pay(once));
@@ -292,8 +291,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     cancel.abort(new Error('cancelled'));
     await world.end(other.tab, cancelled);
     other.tab.online = true;
-    world.server.plays(answers(201));
-    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(other.tab, press, answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('behind a call that waited for another tab and was cancelled is a new operation if that tab sends nothing', async ({ world }) => {
@@ -329,8 +327,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     const once = tab.once(OPTIONS);
     const first = (await world.end(tab, pay(once), answers(201))).outcome;
     const [asking, press] = [watched(resumeOne(once, NAME)), watched(pay(once))];
-    world.server.plays(answers(201));
-    await world.end(tab, asking);
+    await world.end(tab, asking, answers(201));
     const { outcome } = await world.end(tab, press);
     expect(outcome).toMatchObject({ type: 'fresh' });
     expect(outcome?.key).not.toBe(first?.key);
@@ -340,8 +337,7 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
 describe('resume of a run does not give its value as a Response', () => {
   /** What `resume` reports of a run whose function fails the first time, and returns `value` the second time. */
   async function resumedWith(value: unknown): Promise<Resumed[]> {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } }, { server: true });
+    const { world, tab, once } = newWorld().open({ limits: { attempts: 1 } }, { server: true });
     let runs = 0;
     const effect = async ({ key }: { key: string }) => {
       if (runs++ === 0) throw new TypeError('socket hang up');

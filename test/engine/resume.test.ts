@@ -18,8 +18,7 @@ const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
 
 describe('resume', () => {
   async function scene(names: readonly string[], options: object = {}, dialect = generic({ perAccount: false })) {
-    const world = newWorld();
-    const { tab, once } = world.open({ namespace: 'ann', ...KEPT, dialect });
+    const { world, tab, once } = newWorld().open({ namespace: 'ann', ...KEPT, dialect });
     for (const name of names) {
       await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
     }

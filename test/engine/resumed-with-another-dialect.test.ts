@@ -33,7 +33,7 @@ async function scene(ofPage: OnceOptions, ofOther: OnceOptions, ...fates: readon
   const told: Outcome[] = [];
   const other = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofOther }, { name: 'other' });
   world.server.otherwise = DECLINED;
-  return { world, all, ...other, told: () => told.map(({ effect }) => effect), sent: () => world.server.arrivals.length - 1 };
+  return { all, ...other, told: () => told.map(({ effect }) => effect), sent: () => world.server.arrivals.length - 1 };
 }
 
 type Scene = Awaited<ReturnType<typeof scene>>;

@@ -111,8 +111,7 @@ test.each([
   'PaymentAlreadyProcessedException',
 ])('a code that says that the work is done already, %s, leaves the outcome unknown, as the same words in prose do', async (code) => {
   for (const status of [400, 409, 422]) {
-    const world = newWorld();
-    const { tab, once } = world.open({}, { resends: true });
+    const { world, tab, once } = newWorld().open({}, { resends: true });
     expect((await world.end(tab, pay(once), charged(answers(status, { code })))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   }
 });

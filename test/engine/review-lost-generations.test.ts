@@ -13,8 +13,7 @@ const options = { namespace: 'ann', keep: { request: true } } as const;
 
 /** Declined under `refused` keys, then charged under the next one. Then the browser clears what it stored, and the next page opens. */
 async function evicted(refused = 1) {
-  const world = newWorld();
-  const { tab, once } = world.open(options);
+  const { world, tab, once } = newWorld().open(options);
   for (let keys = 0; keys < refused; keys++) {
     await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
     await world.end(tab, pay(once, { key }), idle(replays(402)));
@@ -44,8 +43,7 @@ test.for<[string, (once: Once) => unknown]>([
 ])(
   'the first press, under a random key, was %s, and the next release derives keys: its key is made again, and nothing is charged twice',
   async ([how, first]) => {
-    const world = newWorld();
-    const { tab, once } = world.open(options);
+    const { world, tab, once } = newWorld().open(options);
     world.server.plays(idle(how === 'declined' ? answers(402, { code: 'card_declined' }) : lost()));
     await world.run(Promise.resolve(first(once)));
     expect((await world.end(tab, pay(once, { key }), answers(201))).outcome).toMatchObject({ type: 'fresh', key: 'order-42-0' });
@@ -57,8 +55,7 @@ test.for<[string, (once: Once) => unknown]>([
 );
 
 test('while the record of the first key is there, a kept refusal of the second key is the answer, and no third key is sent', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open(options);
+  const { world, tab, once } = newWorld().open(options);
   await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
   await world.end(tab, pay(once, { key }), idle(replays(402)));
   const end = await world.end(tab, pay(once, { key }), idle(lost()), idle(replays(402)));
@@ -126,8 +123,7 @@ test('the replay mark also counts with run, whose function returns the Response'
 });
 
 test("the app's own verdict reads a first refusal, which has no mark: the outcome is none", async () => {
-  const world = newWorld();
-  const { tab, once } = world.open(declines);
+  const { world, tab, once } = newWorld().open(declines);
   expect((await world.end(tab, pay(once, { key }), idle(answers(402)))).outcome).toMatchObject({ effect: 'none', replayed: false });
 });
 
@@ -135,8 +131,7 @@ test.each([
   ['read by the dialect', options],
   ["read by the app's verdict", declines],
 ])('a key strategy with one key only, and a refusal whose first answer was lost: the caller gets the refusal, %s', async (_, given) => {
-  const world = newWorld();
-  const { tab, once } = world.open(given);
+  const { world, tab, once } = newWorld().open(given);
   const end = await world.end(tab, pay(once, { key: () => 'cart-42' }), idle(lost()), idle(replays(402)));
   expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', replayed: true, key: 'cart-42' } });
   expect(world.server.keys).toEqual(['cart-42', 'cart-42']);
@@ -146,8 +141,7 @@ describe('with a key strategy that has one key only, the refusal is the answer',
   const oneKey = { key: () => 'cart-42' } as const;
 
   test("also for a call that joined; an edited form with repeat: 'if-changed' is told that the key is used up", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ ...declines, repeat: 'if-changed' });
+    const { world, tab, once } = newWorld().open({ ...declines, repeat: 'if-changed' });
     world.server.plays(idle(lost()), idle(replays(402)));
     const ends = await world.all(tab, pay(once, oneKey), pay(once, oneKey));
     expect(ends).toMatchObject([
@@ -163,8 +157,7 @@ describe('with a key strategy that has one key only, the refusal is the answer',
   });
 
   test('also for run: its caller gets the Response that the function returned', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open(options);
+    const { world, tab, once } = newWorld().open(options);
     const refused = () => Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
     let calls = 0;
     const pays = () => (++calls === 1 ? Promise.reject(new Error('lost')) : refused());
@@ -173,8 +166,7 @@ describe('with a key strategy that has one key only, the refusal is the answer',
   });
 
   test('but not if the strategy throws when it is asked for another key: the payment may be done under that key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open(declines);
+    const { world, tab, once } = newWorld().open(declines);
     let asked = 0;
     const key = () => {
       if (++asked > 1) throw new Error('no other key');
@@ -207,8 +199,7 @@ describe('work behind a 202', () => {
 
   test('that bears no mark is new: a failure is none, in the same call and in a later one', async () => {
     for (const closed of [false, true]) {
-      const world = newWorld();
-      const { tab, once } = world.open({ ...polls, ...(closed && { limits: { inProgressMs: 0 } }) });
+      const { world, tab, once } = newWorld().open({ ...polls, ...(closed && { limits: { inProgressMs: 0 } }) });
       const first = await world.end(tab, pay(once, { key }), accepts(), closed ? idle(answers(200, { status: 'running' })) : failed);
       const end = closed ? await world.end(tab, pay(once, { key }), failed) : first;
       expect(end.outcome).toMatchObject({ effect: 'none', key: 'order-42-0' });
@@ -218,8 +209,7 @@ describe('work behind a 202', () => {
 
 describe('a done operation is remembered for an hour only (`keep.forMs`), and then swept', () => {
   test('at a server that marks no replay, the key that was charged outlives `keep.forMs`: no call gets the refusal of the first key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ ...declines, keep: { forMs: HOUR } });
+    const { world, tab, once } = newWorld().open({ ...declines, keep: { forMs: HOUR } });
     await world.end(tab, pay(once, { key }), idle(answers(402)));
     await world.end(tab, pay(once, { key }), answers(201));
     await world.clock.advance(2 * HOUR);

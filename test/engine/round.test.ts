@@ -37,10 +37,8 @@ describe('a key strategy that fails when it is asked for the next key, after the
     ['it never answers', () => new Promise(() => {})],
     ['it returns no valid key', () => 'no key at all'],
   ])('%s: the call ends with an outcome, and the next one goes on', async (_, fails) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(replays(402), answers(201));
-    const end = await world.end(tab, pay(once, { key: ({ generation }) => (generation ? fails() : 'first') as string }));
+    const { world, tab, once } = newWorld().open();
+    const end = await world.end(tab, pay(once, { key: ({ generation }) => (generation ? fails() : 'first') as string }), replays(402), answers(201));
     // The refusal may have been kept for an operation whose record is lost, and the next key may be that of an operation that is done.
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'maybe' } });
     expect((end.error as Error).cause).toBeInstanceOf(Error);
@@ -72,8 +70,7 @@ describe('a key strategy that fails when it is asked for the next key, after the
   });
 
   test.for(['fails', 'hangs, and the caller leaves'])('reconcile said none: nothing took effect (the strategy %s)', async (how) => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { inProgressMs: 1 }, reconcile: async () => 'none' });
+    const { world, tab, once } = newWorld().open({ limits: { inProgressMs: 1 }, reconcile: async () => 'none' });
     world.server.plays(idle(answers(409, '', { 'retry-after': '1' })));
     const controller = new AbortController();
     const told: Outcome[] = [];
@@ -164,8 +161,7 @@ describe('a remembered answer', () => {
   ])('that is gone is waited for as long as an attempt may take: %j', async (limits, ms) => {
     const { world, next } = await settled({ dialect: { ...GENERIC, replays: true, windowMs: 3 * DAY } });
     const { tab, once } = next();
-    world.server.plays(() => new Promise(() => {}));
-    expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ ms });
+    expect(await world.end(tab, pay(once, { limits }), () => new Promise(() => {}))).toMatchObject({ ms });
   });
 
   test('that is gone is not asked for past the key window, at a server that does not replay, or without a request to send', async () => {

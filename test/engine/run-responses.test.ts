@@ -15,8 +15,7 @@ import { NAME, newWorld, pay, watched } from '../support/world.js';
 type Effect = (attempt: { key: string; attempt: number }) => unknown;
 
 function scene(options: object = {}, of: object = {}) {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { attempts: 3, inProgressMs: 5000 }, ...options }, of);
+  const { world, tab, once } = newWorld().open({ limits: { attempts: 3, inProgressMs: 5000 }, ...options }, of);
   const run = (effect: Effect, more: RunOptions<unknown> = {}) => world.end(tab, watched(runOnce(once, NAME, effect, more)) as Promise<never>);
   return { world, tab, once, run };
 }

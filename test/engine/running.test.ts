@@ -12,8 +12,7 @@ const ONE = { limits: { attempts: 1, inProgressMs: 0 } } as const;
 type Run = (effect: (attempt: { signal: AbortSignal }) => unknown, options?: object) => Promise<Response>;
 
 function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>['open']>[1] = {}) {
-  const world = newWorld();
-  const { tab, once } = world.open({ ...ONE, ...options }, of);
+  const { world, tab, once } = newWorld().open({ ...ONE, ...options }, of);
   // The value has the type of a Response, as `world.end` takes only calls that resolve with one.
   const run: Run = (effect, more = {}) => watched(runOnce(once, NAME, effect as never, more) as Promise<never>);
   const end = (effect: Parameters<Run>[0], more?: object) => world.end(tab, run(effect, more));
@@ -281,8 +280,7 @@ describe('what a function returned is stored as the app says, whichever call dro
   };
 
   test.for([true, false])('a run that failed and was resumed gives its value after a restart, without `answers` (a server: %s)', async (server) => {
-    const world = newWorld();
-    const { tab, once } = world.open({ ...BARE, limits: { attempts: 1 } }, { server });
+    const { world, tab, once } = newWorld().open({ ...BARE, limits: { attempts: 1 } }, { server });
     await world.end(tab, watched(run(once, NAME, failsOnce(world, { id: 'ch_1' }))) as Promise<never>);
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
     const next = tab.reload();
@@ -292,8 +290,7 @@ describe('what a function returned is stored as the app says, whichever call dro
   describe('keep.response', () => {
     /** What is stored of a run's value, with these options of the client and of the run. */
     async function storedBy(client: OnceOptions['keep'], own?: OnceOptions['keep']): Promise<unknown> {
-      const world = newWorld();
-      const { once } = world.open({ ...BARE, keep: client }, { server: true });
+      const { world, once } = newWorld().open({ ...BARE, keep: client }, { server: true });
       await world.run(run(once, NAME, ({ key }) => void world.server.charged.add(key), { keep: own }));
       return world.record()?.answer;
     }

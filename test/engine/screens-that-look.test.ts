@@ -9,7 +9,7 @@ import type { ScanQuery, TabChannel, Tabs } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { wrong } from '../../src/texts/full.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, type Page, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
   const plain = memoryStore();
@@ -191,7 +191,7 @@ describe('a screen that read the store during a call, or a change by hand, shows
 
   describe('after a call has lost its record, the screen shows what is stored by then', () => {
     /** A call waits for its second attempt, and a screen shows it. Meanwhile another tab acts. */
-    const loses = async (act: (world: World, other: ReturnType<World['open']>) => Promise<unknown>) => {
+    const loses = async (act: (world: World, other: Page) => Promise<unknown>) => {
       const world = newWorld();
       const [here, there] = [world.open(), world.open()];
       const screen = operation(here.once, NAME);

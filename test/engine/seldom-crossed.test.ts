@@ -138,8 +138,7 @@ describe("polling, repeat: 'if-changed', and a form that is edited while the wor
       const ended = jobs(world.server);
       const { otherwise } = world.server;
       const once = tab.once(options);
-      world.server.plays(async (arrival, server) => (await (otherwise as Entry)(arrival, server)) && lost()(arrival, server));
-      await world.end(tab, pay(once, { ...V1, ...ONE }));
+      await world.end(tab, pay(once, { ...V1, ...ONE }), async (arrival, server) => (await (otherwise as Entry)(arrival, server)) && lost()(arrival, server));
       const second = pay(once, V2);
       await world.clock.advance(3 * SECOND);
       const other = pageOf(tab);

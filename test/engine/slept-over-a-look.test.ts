@@ -24,8 +24,7 @@ describe.each([
     slow.tab.connect(true);
     await world.clock.advance(MINUTE);
     await world.run(settle(quick.once, NAME, 'none'));
-    world.server.plays(charged(answers(201)));
-    expect(await world.end(quick.tab, pay(quick.once))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(await world.end(quick.tab, pay(quick.once), charged(answers(201)))).toMatchObject({ outcome: { effect: 'done' } });
     const sent = world.server.arrivals.length;
     world.server.otherwise = charged(answers(201));
     slow.tab.thaw();

@@ -133,7 +133,7 @@ describe('a record in memory beside another feature', () => {
     const world = newWorld();
     const opened = world.open({ namespace: 'ann', limits: { attempts: 1 }, ...options });
     opened.tab.faults.next('fail-before-commit');
-    return { world, ...opened };
+    return opened;
   }
 
   describe('if-changed', () => {
@@ -254,8 +254,7 @@ describe('where contexts race (not atomic)', () => {
     const corrected = { body: { ...CART, card: 'B' } };
     await world.end(tab, pay(once, { ...ONE, ...corrected }), charged(lost()));
     const next = tab.reload();
-    world.server.plays(replays(402, decline), replays());
-    await world.end(next, pay(next.once(), corrected));
+    await world.end(next, pay(next.once(), corrected), replays(402, decline), replays());
     expect((await world.end(next, pay(next.once(), corrected))).outcome).toMatchObject({ effect: 'done', key: world.server.keys[2] });
   });
 

@@ -230,8 +230,7 @@ describe('other values of `once`', () => {
   });
 
   test('options without a name apply to a call without a name', async ({ world, tab, once }) => {
-    world.server.plays(lost());
-    expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
+    expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }), lost())).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
 
   test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async ({ world }) => {
@@ -284,8 +283,7 @@ describe('a server that says it ignored the key', () => {
   test('gets nothing twice from then on, at that endpoint', async ({ world, tab, once }) => {
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
-    world.server.plays(answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
-    await world.end(tab, pay(once, { operation: ['a'] }));
+    await world.end(tab, pay(once, { operation: ['a'] }), answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
     expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
     expect(await world.end(tab, pay(once, { operation: ['c'], url: 'https://shop.example/api/other' }))).toMatchObject({
       status: 201,

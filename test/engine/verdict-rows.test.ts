@@ -159,8 +159,7 @@ const WORDS: Record<Verdict, Pick<Row, 'clean' | 'after'>> = {
 };
 
 async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?: () => Verdict): Promise<void> {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { attempts: 3, inProgressMs: 60_000 } });
+  const { world, tab, once } = newWorld().open({ limits: { attempts: 3, inProgressMs: 60_000 } });
   if (when === 'after') world.server.plays(lost());
   world.server.otherwise = entry;
   // The hook reads only the answers of the row: the lost attempt before them has no answer.

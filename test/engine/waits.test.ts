@@ -56,8 +56,7 @@ describe('Retry-After', () => {
     ['in seconds where the milliseconds are garbage', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7000],
   ])('%s is waited for exactly', async (_, headers, ms) => {
     for (const status of [503, 429, 409]) {
-      const world = newWorld();
-      const { tab, once } = world.open();
+      const { world, tab, once } = newWorld().open();
       await world.end(tab, pay(once), answers(status, '', headers), answers(201));
       expect(world.server.gaps).toEqual([ms]);
     }
@@ -88,8 +87,7 @@ describe('Retry-After', () => {
 describe('limits', () => {
   test('attempts: the first attempt is counted, too', async () => {
     for (const attempts of [1, 2, 5]) {
-      const world = newWorld();
-      const { tab, once } = world.open({ limits: { attempts } });
+      const { world, tab, once } = newWorld().open({ limits: { attempts } });
       expect((await world.end(tab, pay(once), ...always(lost(), attempts))).outcome).toMatchObject({ attempts, effect: 'unknown' });
     }
   });

@@ -113,8 +113,7 @@ test('a dialect whose keys count for an account: an open key does not go to anot
 
 test('derived and literal keys do not go to another endpoint either', async () => {
   for (const key of [derived, 'my-key-1234']) {
-    const world = newWorld();
-    const { tab, once } = world.open(ONE);
+    const { world, tab, once } = newWorld().open(ONE);
     await world.end(tab, pay(once, { key }), charged(lost()));
     expect(await world.end(tab, pay(once, { key, url: 'https://shop.example/api/paypal' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   }

@@ -15,8 +15,7 @@ const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', re
 describe('a key that the server has forgotten is not sent again', () => {
   /** A payment whose answer is lost, on a machine whose clock is wrong by `skewMs`. Its process is gone afterwards. */
   async function lostOn(skewMs: number, offlineMs = 0) {
-    const world = newWorld();
-    const { tab, once } = world.open({}, { server: true });
+    const { world, tab, once } = newWorld().open({}, { server: true });
     tab.skewMs = skewMs;
     tab.connect(offlineMs === 0);
     world.clock.timer(offlineMs, () => tab.connect(true));
@@ -69,8 +68,7 @@ describe('a key that the server has forgotten is not sent again', () => {
   test('by a process whose clock is set back while the call waits', async ({ world }) => {
     const { tab, once } = world.open({ limits: { keyWindowMs: 3 * MINUTE, totalMs: HOUR } }, { server: true, locks: false });
     const setBack = during(() => void (tab.skewMs = -4 * MINUTE), answers(503, {}, { 'Retry-After': '240' }));
-    const end = await world.end(tab, pay(once), charged(setBack));
-    expect(end).toMatchObject(EXPIRED);
+    expect(await world.end(tab, pay(once), charged(setBack))).toMatchObject(EXPIRED);
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -87,8 +85,7 @@ describe('a key that the server has forgotten is not sent again', () => {
 });
 
 test.each([-10 * MINUTE, -10 * HOUR])('a key that the server knows is sent again by a process whose clock is wrong by %i ms', async (skewMs) => {
-  const world = newWorld();
-  const { tab, once } = world.open({}, { server: true });
+  const { world, tab, once } = newWorld().open({}, { server: true });
   const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()), answers(503), replays(201));
   const slow = world.open({}, { server: true });
   slow.tab.skewMs = skewMs;

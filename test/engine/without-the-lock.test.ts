@@ -148,8 +148,7 @@ describe('where the lock manager never answers', () => {
     ['move', 'guest', (once: Once) => move(once, 'guest'), undefined],
     ['pending', 'ann', (once: Once) => pending(once), [{ name: NAME, inFlight: false }]],
   ])('%s ends in time, and a lock that comes late is released', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
-    const world = newWorld();
-    const { tab, once } = world.open({ namespace });
+    const { world, tab, once } = newWorld().open({ namespace });
     const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
     const { locks } = tab.platform;
     const late: (() => void)[] = [];

@@ -41,8 +41,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
 
 test.for([400, 409, 422])('a %i that speaks of another payload, on a new key that has no other payload, keeps the key', async (status, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1, inProgressMs: 1 } }, { resends: true });
-  world.server.plays(charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
-  const first = await world.end(tab, pay(once));
+  const first = await world.end(tab, pay(once), charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: first.outcome?.key });
 });
 
@@ -69,15 +68,13 @@ test.for(DUPLICATES)('a %i that speaks of a duplicate proves that there was a re
 
 test('an ordinary conflict is still a refusal', async () => {
   for (const body of [{ code: 'email_taken' }, { code: 'duplicate_email', message: 'this e-mail is in use' }]) {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     expect((await world.end(tab, pay(once), answers(409, body))).outcome).toMatchObject({ type: 'rejected' });
   }
 });
 
 test('a 409 that names a resource in words of its own does not prove that the work was done', async ({ world, tab, once }) => {
-  world.server.plays(answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await world.end(tab, pay(once), answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }))).outcome).toMatchObject({ effect: 'unknown' });
 });
 
 describe('a 202 for a repeated request', () => {

@@ -28,26 +28,21 @@ const OUTCOME: Outcome = {
 
 const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_UNKNOWN() {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    return world.end(tab, pay(once, ONE));
+    const { world, tab, once } = newWorld().open();
+    return world.end(tab, pay(once, ONE), charged(lost()));
   },
   async ERR_ONCE_UNSENT() {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { totalMs: SECOND } });
+    const { world, tab, once } = newWorld().open({ limits: { totalMs: SECOND } });
     tab.online = false;
     return world.end(tab, pay(once));
   },
   async ERR_ONCE_MISMATCH() {
-    const world = newWorld();
-    const { tab, once } = world.open({ whenChanged: 'refuse' });
+    const { world, tab, once } = newWorld().open({ whenChanged: 'refuse' });
     await world.end(tab, pay(once, ONE), charged(lost()));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
   async ERR_ONCE_ALREADY_SETTLED() {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     await world.end(tab, pay(once), answers(201));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
@@ -59,20 +54,16 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
     return world.end(tab, pay(once));
   },
   async ERR_ONCE_KEY_BURNT() {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     await world.end(tab, pay(once, { key: 'mine' }), answers(402, '', { 'idempotent-replayed': 'true' }));
     return world.end(tab, pay(once, { key: 'mine' }));
   },
   async ERR_ONCE_ALREADY_DONE() {
-    const world = newWorld();
-    const { tab, once } = world.open({ dialect: { ...GENERIC, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
-    world.server.plays(charged(answers(409)));
-    return world.end(tab, pay(once));
+    const { world, tab, once } = newWorld().open({ dialect: { ...GENERIC, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
+    return world.end(tab, pay(once), charged(answers(409)));
   },
   async ERR_ONCE_BUSY() {
-    const world = newWorld();
-    const { tab, once } = world.open({ whenBusy: 'reject' });
+    const { world, tab, once } = newWorld().open({ whenBusy: 'reject' });
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(once);
     const busy = await world.end(tab, pay(once));
@@ -86,13 +77,11 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
     return world.end(tab, pay(once));
   },
   async ERR_ONCE_BODY() {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { bodyBytes: 1 } });
+    const { world, tab, once } = newWorld().open({ limits: { bodyBytes: 1 } });
     return world.end(tab, pay(once, { init: { body: new Blob(['xx']).stream(), duplex: 'half' } as RequestInit }));
   },
   async ERR_ONCE_STORE() {
-    const world = newWorld();
-    const { tab, once } = world.open();
+    const { world, tab, once } = newWorld().open();
     tab.faults.next('look-fails');
     return world.end(tab, pay(once));
   },

@@ -50,8 +50,7 @@ test.each([
   const sdk = new Telemetry();
   const tracerProvider: TracerProvider = broken(sdk.tracerProvider, method);
   const meterProvider: MeterProvider = broken(sdk.meterProvider, method);
-  const world = newWorld();
-  const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.key'] })] });
+  const { world, tab, once } = newWorld().open({ use: [openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.key'] })] });
   world.server.plays(charged(lost()), replays());
   expect(await world.all(tab, pay(once), pay(once))).toMatchObject([
     { status: 201, outcome: { type: 'replayed', attempts: 2 } },
@@ -77,8 +76,7 @@ test.each(['getTracer', 'getMeter', 'startSpan', 'setAttributes', 'end', 'add', 
     const { tab, once } = world.open({
       use: [openTelemetry({ tracerProvider: broken(sdk.tracerProvider, method), meterProvider: broken(sdk.meterProvider, method) })],
     });
-    world.server.plays(charged(lost()), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(await world.end(tab, pay(once), charged(lost()), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     await close(once);
     diag.disable();
     await sdk.shutdown();
@@ -99,10 +97,8 @@ test.each<[string, (work: () => unknown) => unknown, (() => Context)?]>([
   context.setGlobalContextManager(manager as unknown as ContextManager);
   onTestFinished(() => context.disable());
   const { tracerProvider, meterProvider } = new Telemetry();
-  const world = newWorld();
-  const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider })] });
-  world.server.plays(charged(lost()), replays());
-  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+  const { world, tab, once } = newWorld().open({ use: [openTelemetry({ tracerProvider, meterProvider })] });
+  expect(await world.end(tab, pay(once), charged(lost()), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
   expect(world.server.arrivals).toHaveLength(2);
   const calls: number[] = [];
   expect(await world.run(run(once, ['charge', 1], () => calls.push(1)))).toBe(1);

@@ -68,8 +68,7 @@ describe('the attributes of a request', () => {
 /** Plays a run with every metric in it. Returns all that the SDK was given, as text. */
 async function told(options: OpenTelemetryOptions = {}) {
   const telemetry = new Telemetry();
-  const world = newWorld();
-  const { tab, once } = world.open({ use: [openTelemetry({ ...telemetry.providers, ...options })], namespace: 'customer-ann' });
+  const { world, tab, once } = newWorld().open({ use: [openTelemetry({ ...telemetry.providers, ...options })], namespace: 'customer-ann' });
   const SECRETS = { url: 'https://shop.example/api/payments?sig=url-secret', body: { cart: 'body-secret' }, operation: ['pay', 'name-secret'] as const };
   const call = (more: object = {}) => pay(once, { ...SECRETS, ...more });
   world.server.plays(charged(lost()), replays(), answers(409, undefined, { 'retry-after': '1' }), charged(lost()));

@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 const traced = (options: OpenTelemetryOptions = {}) => openTelemetry({ ...telemetry.providers, ...options });
-const scene = (options: OnceOptions = {}, world = newWorld()) => ({ world, ...world.open({ use: [...USE, traced()], ...options }) });
+const scene = (options: OnceOptions = {}, world = newWorld()) => ({ ...world.open({ use: [...USE, traced()], ...options }) });
 const test = inWorld.extend('once', ({ tab }) => tab.once({ use: [...USE, traced()] }));
 const [briefly, below] = [
   () => telemetry.operations.map(brief),
@@ -391,8 +391,7 @@ describe('the count of unsettled operations', () => {
 test('unsettled operations are counted in each namespace, also for extended clients and clients with telemetry of their own', async ({ world, tab, once }) => {
   const clients = [extend(once, { namespace: 'payments' }), extend(once, { namespace: 'payments' }), tab.once({ namespace: 'mails', use: [traced()] })];
   for (const client of [once, ...clients]) {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }));
+    await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }), charged(lost()));
   }
   expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
 });

@@ -58,8 +58,7 @@ describe('a key', () => {
     const ways = fc.constantFrom('option', 'strategy', 'promise', 'header');
     await fc.assert(
       fc.asyncProperty(anyKey, ways, async (key, way) => {
-        const world = newWorld();
-        const { tab, once } = world.open();
+        const { world, tab, once } = newWorld().open();
         let init: RequestInit = {};
         try {
           if (way === 'header') init = { headers: new Headers({ 'content-type': 'application/json', 'idempotency-key': key }) };
@@ -89,8 +88,7 @@ describe('a key', () => {
   test('that does not match the pattern of its dialect is never sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[a-z0-9-]{1,40}$/), async (key) => {
-        const world = newWorld();
-        const { tab, once } = world.open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-f0-9]{1,8}$/ } });
+        const { world, tab, once } = newWorld().open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-f0-9]{1,8}$/ } });
         world.server.otherwise = answers(201);
         const { error } = await world.end(tab, pay(once, { key }));
         expect(error instanceof TypeError).toBe(!/^[a-f0-9]{1,8}$/.test(key));

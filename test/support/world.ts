@@ -36,6 +36,12 @@ export interface End {
   readonly ms: number;
 }
 
+/** A tab with a client. */
+export interface Page {
+  readonly tab: Tab;
+  readonly once: Once;
+}
+
 export interface PayOptions extends OperationOptions {
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -108,9 +114,9 @@ export class World {
   }
 
   /** One tab with one client: what most tests need. */
-  open(options?: Parameters<Tab['once']>[0], of?: TabOptions): { readonly tab: Tab; readonly once: Once } {
+  open(options?: Parameters<Tab['once']>[0], of?: TabOptions): Page & { readonly world: World } {
     const tab = this.tab(of);
-    return { tab, once: tab.once(options) };
+    return { world: this, tab, once: tab.once(options) };
   }
 
   /** Lets time pass until `promise` settles. Rejects when nothing is left that could settle it. */

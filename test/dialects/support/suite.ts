@@ -91,8 +91,7 @@ export function speaks(sample: Sample, all: readonly Fixture[]): void {
   const busy = find(all, ({ ambiguous }) => ambiguous === 'in-progress');
   if (busy) {
     test('waits for work in progress under the same key', async ({ world, tab, once }) => {
-      const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays(busy), done);
-      expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 3 } });
+      expect(await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays(busy), done)).toMatchObject({ outcome: { effect: 'done', attempts: 3 } });
       expect(new Set(world.server.keys).size).toBe(1);
       if (busy.waitsMs !== undefined) expect(world.server.gaps[1]).toBe(busy.waitsMs);
     });
@@ -105,8 +104,7 @@ export function speaks(sample: Sample, all: readonly Fixture[]): void {
       const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
       expect(first.outcome).toMatchObject({ effect: 'unknown' });
       // After a mismatch, the first payload is sent once more, to read its end.
-      world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
-      const second = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
+      const second = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })), plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
       expect(second).toMatchObject({
         code: clash.ambiguous === 'mismatch' ? 'ERR_ONCE_ALREADY_SETTLED' : 'ERR_ONCE_ALREADY_DONE',
         outcome: { effect: 'done' },
