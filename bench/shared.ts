@@ -148,12 +148,7 @@ async function measure(subject: Subject): Promise<Record<string, Column>> {
   return Object.fromEntries(
     Object.keys(cases).map((name) => [
       name,
-      {
-        perSecond: spread(of(name, 'perSecond')),
-        cpuUs: spread(of(name, 'cpuUs')),
-        toBare: ratio(name, 'perSecond'),
-        cpuToBare: ratio(name, 'cpuUs'),
-      },
+      { perSecond: spread(of(name, 'perSecond')), cpuUs: spread(of(name, 'cpuUs')), toBare: ratio(name, 'perSecond'), cpuToBare: ratio(name, 'cpuUs') },
     ]),
   );
 }

@@ -14,9 +14,7 @@ import { browsers, executableOf } from '../scripts/browsers.mjs';
 import { buildPage } from './page/build.ts';
 import { type Shop, startShop } from './start-shop.ts';
 
-const { values: args } = parseArgs({
-  options: { out: { type: 'string', default: fileURLToPath(new URL('../docs/images', import.meta.url)) } },
-});
+const { values: args } = parseArgs({ options: { out: { type: 'string', default: fileURLToPath(new URL('../docs/images', import.meta.url)) } } });
 
 /** Longer than the server keeps an idle connection open. When an open connection breaks, Chromium sends a POST again by itself. */
 const COLD_MS = 6000;

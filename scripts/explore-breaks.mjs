@@ -85,10 +85,7 @@ function attempt({ file, find, replace, variants, bounds: known }) {
         const [first] = fresh.sort((a, b) => a.lines.length - b.lines.length);
         if (!first) continue;
         const steps = first.lines.filter((line) => !line.startsWith('VIOLATION')).length;
-        return {
-          caught: steps < STEPS_MAX,
-          says: `${first.kind}; ${steps} steps with ${bounds[0]} faults and ${bounds[1]} switches: ${first.schedule}`,
-        };
+        return { caught: steps < STEPS_MAX, says: `${first.kind}; ${steps} steps with ${bounds[0]} faults and ${bounds[1]} switches: ${first.schedule}` };
       }
     return { caught: false, says: 'SURVIVED' };
   } finally {

@@ -49,10 +49,7 @@ const cases = () => ({
 });
 
 /** Leaves the client out when the panel is measured: every page with a panel already has a client. @type {import('esbuild').Plugin} */
-const withoutClient = {
-  name: 'without-client',
-  setup: (build) => build.onResolve({ filter: /^oncefetch$/ }, () => ({ path: 'oncefetch', external: true })),
-};
+const withoutClient = { name: 'without-client', setup: (build) => build.onResolve({ filter: /^oncefetch$/ }, () => ({ path: 'oncefetch', external: true })) };
 
 /** Bundles `contents` with the built files, found through `exports` as for a page. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */
 const bundle = (contents, plugins = []) =>

@@ -177,15 +177,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   process.once('exit', stop);
   start();
-  return {
-    port,
-    connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' },
-    kill,
-    start,
-    restart,
-    demote,
-    stop,
-  };
+  return { port, connection: { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' }, kill, start, restart, demote, stop };
 }
 
 /** Starts a PgBouncer in front of `server`, in transaction mode: each statement may use either of its two connections. */

@@ -33,11 +33,7 @@ export interface TabsOptions {
 }
 
 /** What identifies a process that runs pages, by its command line. */
-const PAGES: Readonly<Record<EngineName, RegExp>> = {
-  chromium: /--type=renderer/,
-  firefox: /-contentproc .*-isForBrowser/,
-  webkit: /WebKitWebProcess/,
-};
+const PAGES: Readonly<Record<EngineName, RegExp>> = { chromium: /--type=renderer/, firefox: /-contentproc .*-isForBrowser/, webkit: /WebKitWebProcess/ };
 
 /** Starts a browser. Resolves to `undefined` if it is not installed. */
 export async function startTabs(engine: EngineName, options: TabsOptions = {}): Promise<Tabs | undefined> {

@@ -18,25 +18,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'lose-response': { title: 'Lose the response', does: 'The shop charges; its answer never arrives.', met: 'loses its response' },
   delay: { title: 'Delay', does: 'The shop charges; its answer comes too late.', met: 'is answered too late' },
   unavailable: { title: '503', does: 'The shop is too busy, and charges nothing.', met: 'gets a 503, uncharged' },
-  'unavailable-after-commit': {
-    title: '503 after charging',
-    does: 'The shop charges; a gateway answers 503.',
-    met: 'is charged, and gets a 503',
-  },
+  'unavailable-after-commit': { title: '503 after charging', does: 'The shop charges; a gateway answers 503.', met: 'is charged, and gets a 503' },
   'lose-request': { title: 'Drop the connection', does: 'The request never reaches the shop.', met: 'never arrives' },
   truncate: { title: 'Truncate', does: 'The shop charges; half of its answer arrives.', met: 'gets half an answer' },
   duplicate: { title: 'Duplicate', does: 'The request arrives twice, at the same time.', met: 'arrives twice' },
   unauthorized: { title: 'Refuse once (401)', does: 'The log-in says no; nothing is charged.', met: 'is refused with a 401' },
-  kill: {
-    title: 'Kill the server mid-charge',
-    does: 'Its process dies before the charge is made.',
-    met: 'kills the server before the charge',
-  },
-  'kill-after-commit': {
-    title: 'Kill it after charging',
-    does: 'Its process dies before it can answer.',
-    met: 'kills the server after the charge',
-  },
+  kill: { title: 'Kill the server mid-charge', does: 'Its process dies before the charge is made.', met: 'kills the server before the charge' },
+  'kill-after-commit': { title: 'Kill it after charging', does: 'Its process dies before it can answer.', met: 'kills the server after the charge' },
 };
 
 /** Longer than either lane waits for an answer. */

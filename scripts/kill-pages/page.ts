@@ -32,17 +32,9 @@ export interface KillPage {
   knows(cart: string): Promise<'settled' | 'unsettled' | 'nothing'>;
 }
 
-const once = createOnce({
-  namespace: 'customer',
-  retry: { minDelayMs: 20, maxDelayMs: 200 },
-  limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 },
-});
+const once = createOnce({ namespace: 'customer', retry: { minDelayMs: 20, maxDelayMs: 200 }, limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 } });
 
-const request = (order: Order) => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json', 'x-lane': 'oncefetch' },
-  body: JSON.stringify(order),
-});
+const request = (order: Order) => ({ method: 'POST', headers: { 'content-type': 'application/json', 'x-lane': 'oncefetch' }, body: JSON.stringify(order) });
 
 /** Pays as a page without oncefetch would: it takes anything but a success for "did not happen". */
 async function payPlainly(order: Order): Promise<Told> {

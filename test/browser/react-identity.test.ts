@@ -216,11 +216,7 @@ test('a screen whose first read failed follows the next call', async () => {
   let broken = true;
   const { memoryStore } = await import('oncefetch');
   const store = memoryStore();
-  const once = client({
-    namespace,
-    ...oneTry,
-    store: { ...store, read: (id) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) },
-  });
+  const once = client({ namespace, ...oneTry, store: { ...store, read: (id) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
   await act(() => root.render(h(Still, { once })));
   await act(() => new Promise((go) => setTimeout(go, 20)));
   broken = false;

@@ -92,10 +92,7 @@ const HANGS: Record<string, Hang> = {
   },
   'a fingerprint hook of a run': { act: (once, signal) => run(once, NAME, () => 1, { fingerprint: never, ...(signal && { signal }) }) },
   'a headers hook': { client: { headers: never } },
-  'a headers hook before a poll': {
-    client: { accepted: 'poll', headers: ({ method }) => (method === 'GET' ? never() : {}) },
-    script: [ACCEPTED],
-  },
+  'a headers hook before a poll': { client: { accepted: 'poll', headers: ({ method }) => (method === 'GET' ? never() : {}) }, script: [ACCEPTED] },
   'a headers hook before a request that asks for an answer again': {
     client: {
       headers: ({ attempt, resumed }) => (resumed && attempt ? never() : {}),
@@ -155,11 +152,7 @@ const HANGS: Record<string, Hang> = {
     },
   },
   'the first call to the store': { before: (tab) => tab.faults.rate('hang', 1), closing: 2 * STORE, grace: GRACE },
-  'the read of the store before the next attempt': {
-    script: [charged(during(hangStore, lost()))],
-    closing: 2 * STORE,
-    grace: GRACE,
-  },
+  'the read of the store before the next attempt': { script: [charged(during(hangStore, lost()))], closing: 2 * STORE, grace: GRACE },
   'the write of the end': { script: [during(hangStore, answers(201))], closing: STORE, grace: GRACE },
   'the search of the store for a lost call without a name': { before: (tab) => tab.faults.rate('hang', 1), act: unnamed, closing: 2 * STORE, grace: GRACE },
   'the body of another call of the name': {

@@ -81,12 +81,7 @@ describe.each(MISUSES)('a refusal of the key that echoes it, in %s, does not pro
 });
 
 test.for(MISUSES)('with the dialect of the guide, the first payload is read to its end: %s', async ([_, misuse], { world }) => {
-  const dialect = defineDialect({
-    name: 'mine',
-    place: inHeader('Idempotency-Key'),
-    answersMismatch: true,
-    answers: [{ status: 417, means: 'mismatch' }],
-  });
+  const dialect = defineDialect({ name: 'mine', place: inHeader('Idempotency-Key'), answersMismatch: true, answers: [{ status: 417, means: 'mismatch' }] });
   const { tab, once } = world.open({ dialect });
   await world.end(tab, pay(once, ONE), charged(lost()));
   const edited = await world.end(tab, pay(once, { body: EDITED.body }), echoing(misuse), echoing(answers(201, { id: 'ch_1' })));

@@ -74,15 +74,8 @@ type Answer = Response | Error;
 
 function scene() {
   const clock = virtualClock({ settle: rest });
-  const client = {
-    platform: { clock, randomness: { random: () => 1 } },
-    registry: { latest: new Map() },
-    closing: new Closing(),
-  } as unknown as Client;
-  const settings = {
-    limits: { totalMs: 10_000, attempts: 3 },
-    retry: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, budget: 100 },
-  } as Settings;
+  const client = { platform: { clock, randomness: { random: () => 1 } }, registry: { latest: new Map() }, closing: new Closing() } as unknown as Client;
+  const settings = { limits: { totalMs: 10_000, attempts: 3 }, retry: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, budget: 100 } } as Settings;
   const sent: number[] = [];
   const start = clock.now();
   const plain = (answers: Answer[], call: Partial<Outline> = {}) => {

@@ -166,10 +166,7 @@ describe('a record in memory beside another feature', () => {
       const { world, tab, once } = open(CHANGED);
       const first = await world.end(tab, pay(once), charged(lost()));
       const other = world.open({ namespace: 'ann', ...CHANGED });
-      expect((await world.end(other.tab, pay(other.once, { body: EDITED }), charged(answers(201)))).outcome).toMatchObject({
-        type: 'fresh',
-        storedIn: 'disk',
-      });
+      expect((await world.end(other.tab, pay(other.once, { body: EDITED }), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh', storedIn: 'disk' });
       // This tab asks for the outcome of its first payload under its own key.
       expect((await world.end(tab, pay(once), replays(), charged(answers(201)))).outcome).toMatchObject({
         type: 'replayed',

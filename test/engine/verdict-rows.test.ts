@@ -146,10 +146,7 @@ const WORDS: Record<Verdict, Pick<Row, 'clean' | 'after'>> = {
   replayed: done,
   rejected: declined,
   'rejected-for-good': { clean: { effect: 'none', attempts: 1, record: 'retired' }, after: { effect: 'none', attempts: 2, record: 'retired' } },
-  'not-sent': {
-    clean: { effect: 'none', attempts: 3, record: 'in-use' },
-    after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' },
-  },
+  'not-sent': { clean: { effect: 'none', attempts: 3, record: 'in-use' }, after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' } },
   ambiguous: retried('unavailable'),
   'in-progress': {
     clean: { effect: 'unknown', reason: 'in-progress', attempts: 2, record: 'pending' },

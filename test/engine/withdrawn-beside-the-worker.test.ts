@@ -10,10 +10,7 @@ import type { TabOptions } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 const CROSSINGS_MAX = 60;
-const PLACES: Readonly<Record<string, TabOptions>> = {
-  'with locks': {},
-  'with leases': { locks: false, claims: { shared: 'cluster', ownClock: true } },
-};
+const PLACES: Readonly<Record<string, TabOptions>> = { 'with locks': {}, 'with leases': { locks: false, claims: { shared: 'cluster', ownClock: true } } };
 
 /** Plays it once. Gives what the withdrawal came to; `undefined` if the worker has ended without so many crossings. */
 async function play(how: 'abort' | 'settle' | 'forget', of: TabOptions, count: number): Promise<'withdrawn' | 'refused' | undefined> {

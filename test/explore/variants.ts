@@ -86,19 +86,13 @@ const TAB: Variant = {
   client: () => LIMITS,
 };
 
-const two = (more: Partial<Variant>): Partial<Variant> => ({
-  contexts: ['tab', 'tab'],
-  agenda: [press(0, 1), press(1, 1)],
-  ...more,
-});
+const two = (more: Partial<Variant>): Partial<Variant> => ({ contexts: ['tab', 'tab'], agenda: [press(0, 1), press(1, 1)], ...more });
 
 const of = (name: string, says: string, more: Partial<Variant>): Variant => ({ ...TAB, ...more, name, says });
 
 export const VARIANTS: readonly Variant[] = [
   TAB,
-  of('edited', 'one tab; the form is edited before the second press', {
-    agenda: [press(0, 1), press(0, 2)],
-  }),
+  of('edited', 'one tab; the form is edited before the second press', { agenda: [press(0, 1), press(0, 2)] }),
   of('edited back', 'a client that tries once; the form is edited, and edited back', {
     client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
     agenda: [press(0, 1), press(0, 2), press(0, 1)],
@@ -146,10 +140,7 @@ export const VARIANTS: readonly Variant[] = [
     server: server({ scope: ['origin', 'endpoint'] }),
     agenda: [press(0, 1), press(0, 1, { path: 'https://eu.shop.example/pay' })],
   }),
-  of('unnamed', 'requests without a name, in two tabs', {
-    ...two({ deeds: NAMELESS }),
-    agenda: [press(0, 1, { name: null }), press(1, 1, { name: null })],
-  }),
+  of('unnamed', 'requests without a name, in two tabs', { ...two({ deeds: NAMELESS }), agenda: [press(0, 1, { name: null }), press(1, 1, { name: null })] }),
   of('resumes', 'one tab that stores requests and may resume everything that is pending; two operations', {
     deeds: ['crash', 'abort', 'log-out', 'settle', 'clear', 'close', 'freeze', 'resume'],
     client: () => ({ ...LIMITS, keep: { request: true } }),
@@ -176,9 +167,7 @@ export const VARIANTS: readonly Variant[] = [
     agenda: [press(1, 1, { name: 'gift' }), press(0, 1)],
   }),
   of('one attempt', 'a client that tries once', { client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }) }),
-  of('login page', 'something in front answers with a login page, or redirects to one', {
-    faults: ['loginPage', 'redirected', 'responseLost'],
-  }),
+  of('login page', 'something in front answers with a login page, or redirects to one', { faults: ['loginPage', 'redirected', 'responseLost'] }),
   of('polls, edited', 'a server that answers 202 and works later, and answers another payload with the first link; an edited form', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
     client: () => ({ ...LIMITS, accepted: 'poll' }),
@@ -190,9 +179,7 @@ export const VARIANTS: readonly Variant[] = [
     client: () => ({ ...LIMITS, accepted: 'poll' }),
     agenda: [press(0, 1), press(0, 2)],
   }),
-  of('next day', 'the second press comes when the server may have forgotten the key', {
-    agenda: [press(0, 1), { waitMs: 24 * 3_600_000 }, press(0, 1)],
-  }),
+  of('next day', 'the second press comes when the server may have forgotten the key', { agenda: [press(0, 1), { waitMs: 24 * 3_600_000 }, press(0, 1)] }),
   of('derived', 'a derived key at a server that repeats its first answer to another payload; three minutes later, an edited form', {
     key: derived,
     server: server({ mismatch: 'replays', keepsRefusals: false }),
@@ -234,7 +221,5 @@ export const VARIANTS: readonly Variant[] = [
       agenda: [press(0, 1), { wakes: 1 }, press(0, 2)],
     },
   ),
-  of('two names', 'one tab, two operations', {
-    agenda: [press(0, 1), press(0, 1, { name: 'tip' })],
-  }),
+  of('two names', 'one tab, two operations', { agenda: [press(0, 1), press(0, 1, { name: 'tip' })] }),
 ];

@@ -13,11 +13,7 @@ const made = join(root, '.tmp/frameworks');
 const reasonFile = join(made, 'missing');
 
 /** @type {Record<string, readonly [file: string, ...args: string[]]>} */
-const BUILDS = {
-  next: ['next/dist/bin/next', 'build'],
-  'react-router': ['@react-router/dev/bin.js', 'build'],
-  sveltekit: ['vite/bin/vite.js', 'build'],
-};
+const BUILDS = { next: ['next/dist/bin/next', 'build'], 'react-router': ['@react-router/dev/bin.js', 'build'], sveltekit: ['vite/bin/vite.js', 'build'] };
 
 /** Builds an app, and keeps the output of the build for a test. @param {string} app @param {readonly [string, ...string[]]} build */
 async function buildApp(app, [file, ...args]) {

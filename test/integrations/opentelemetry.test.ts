@@ -74,12 +74,7 @@ describe('an operation', () => {
       },
     ]);
     const [first, second] = telemetry.below(telemetry.operations[0]).map(brief);
-    const request = {
-      'http.request.method': 'POST',
-      'server.address': 'shop.example',
-      'server.port': 443,
-      'url.full': 'https://shop.example/api/payments',
-    };
+    const request = { 'http.request.method': 'POST', 'server.address': 'shop.example', 'server.port': 443, 'url.full': 'https://shop.example/api/payments' };
     expect(first).toEqual({ name: 'POST', kind: 'CLIENT', attributes: { ...request, 'error.type': 'TypeError' }, error: true, events: [] });
     expect(second).toEqual({
       name: 'POST',

@@ -15,10 +15,7 @@ import { TIMES } from './support/probed.js';
 import { MISMATCH, type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
 
 const CORS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type, idempotency-key' };
-const cors = (exposed: string): Partial<Parts> => ({
-  preflight: answer(204, undefined, CORS),
-  headers: { ...CORS, 'access-control-expose-headers': exposed },
-});
+const cors = (exposed: string): Partial<Parts> => ({ preflight: answer(204, undefined, CORS), headers: { ...CORS, 'access-control-expose-headers': exposed } });
 /** The server is at work until all copies that the row sends at once have arrived. */
 const busy = (told: () => Answer): Earned => ({ row: 'at-once', parts: { copies: 10, busy: told } });
 /** The server makes the effect, and gives this answer. */

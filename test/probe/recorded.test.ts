@@ -133,10 +133,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     },
     // Gives the probe what the command knows, which is only where the key goes. All servers work at once, so the probe gets
     // more time for each.
-    {
-      times: { ...TIMES, patienceMs: PATIENCE_MS, settleMs: 5 * TIMES.settleMs },
-      dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry },
-    },
+    { times: { ...TIMES, patienceMs: PATIENCE_MS, settleMs: 5 * TIMES.settleMs }, dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
   expect(result.dialect?.code, 'the line for it, by NAMED of src/probe/named.ts, is not the one in WRITTEN of this file').toBe(code);

@@ -197,10 +197,7 @@ describe('the record that begin finds', () => {
       if (!drive) return;
       expect(stored?.state).toBe('pending');
       expect(drive.inserted).toBeUndefined();
-      expect(drive).toMatchObject({
-        otherBytes: false,
-        record: { key: stored?.key, payloads: stored?.payloads, scheme: stored?.scheme, raw: stored?.raw },
-      });
+      expect(drive).toMatchObject({ otherBytes: false, record: { key: stored?.key, payloads: stored?.payloads, scheme: stored?.scheme, raw: stored?.raw } });
     });
   });
 

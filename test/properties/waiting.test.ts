@@ -63,11 +63,7 @@ describe('a server that never gives a final answer', () => {
   const budget = fc.integer({ min: 0, max: 600_000 });
 
   test('gets at most one request a second in the long run, whatever its Retry-After and the options are', () => {
-    const pace = fc.record({
-      minDelayMs: fc.constantFrom(0, 1, 500),
-      maxDelayMs: fc.constantFrom(0, 1, 15_000),
-      factor: fc.constantFrom(1, 2),
-    });
+    const pace = fc.record({ minDelayMs: fc.constantFrom(0, 1, 500), maxDelayMs: fc.constantFrom(0, 1, 15_000), factor: fc.constantFrom(1, 2) });
     fc.assert(
       fc.property(
         fc.constantFrom<[Reading, boolean]>([IN_PROGRESS, false], [TRANSIENT, true]),

@@ -203,11 +203,7 @@ const KINDS: Record<string, { open: (medium: string) => Store; plant: (medium: s
     plant: (medium, key, text) => (mock(medium) as { set(key: string, text: string): void }).set(key, text),
     counts: false,
   },
-  'expo-sqlite 57, kv-store': {
-    open: (medium) => kvStoreStore(kv(medium)),
-    plant: (medium, key, text) => all(medium, SET, key, text),
-    counts: true,
-  },
+  'expo-sqlite 57, kv-store': { open: (medium) => kvStoreStore(kv(medium)), plant: (medium, key, text) => all(medium, SET, key, text), counts: true },
 };
 
 describe.each(Object.entries(KINDS))('%s', (name, { open, plant, counts }) => {

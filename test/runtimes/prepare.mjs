@@ -25,13 +25,7 @@ const PROGRAMS = [
     external: ['cloudflare:workers'],
   },
   { entryPoints: { edge: join(here, 'programs/edge.ts') }, conditions: ['edge-light', 'worker', 'browser'], format: 'iife' },
-  {
-    entryPoints: { process: join(here, 'programs/process.ts') },
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    outExtension: { '.js': '.mjs' },
-  },
+  { entryPoints: { process: join(here, 'programs/process.ts') }, platform: 'node', format: 'esm', packages: 'external', outExtension: { '.js': '.mjs' } },
 ];
 
 /** Lays out users' programs for the compilers. */

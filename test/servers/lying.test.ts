@@ -32,12 +32,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'ignores the key, and says nothing': { lie: ignores, lose: 1 },
   "ignores the key; with `dialect: 'none'`": { lie: ignores, lose: 1, options: { dialect: 'none' } },
   'ignores the key, and says so': { lie: ignoresAndSaysSo },
-  'runs concurrent duplicates; two clicks': {
-    lie: racing,
-    settles: true,
-    presses: 'two at once',
-    options: { limits: { attemptMs: 8000, totalMs: 20_000 } },
-  },
+  'runs concurrent duplicates; two clicks': { lie: racing, settles: true, presses: 'two at once', options: { limits: { attemptMs: 8000, totalMs: 20_000 } } },
   'runs concurrent duplicates; `attemptMs` is shorter than its work': {
     lie: racingWith(2),
     settles: true,
@@ -77,12 +72,7 @@ test.each(Object.entries(CASES))('a server that %s', async (name, one) => {
   await using liar = await startLiar(one.lie, one.lose ?? 0);
   const said = rows.find(([server]) => server === name);
   const [, , ends = '', requests = '', effects = '', raises = ''] = said ?? [];
-  expect(await told(one, liar)).toEqual({
-    ends: ends.replaceAll('`', ''),
-    requests,
-    effects: Number(effects),
-    raises: raises.replaceAll('`', ''),
-  });
+  expect(await told(one, liar)).toEqual({ ends: ends.replaceAll('`', ''), requests, effects: Number(effects), raises: raises.replaceAll('`', '') });
 });
 
 test('the page has a row for each of these lies, and no others', () => {

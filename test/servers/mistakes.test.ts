@@ -46,11 +46,7 @@ const CASES: Readonly<Record<string, Case>> = {
     options: { limits: impatient, accepted: 'settle' },
     settles: true,
   },
-  'answers 202 while the first may still fail; mended': {
-    lie: acceptsMeanwhile({ mended: true }),
-    options: { limits: waits },
-    settles: true,
-  },
+  'answers 202 while the first may still fail; mended': { lie: acceptsMeanwhile({ mended: true }), options: { limits: waits }, settles: true },
   'keeps a row `processing` without an owner': { lie: withoutOwner(), lose: 1 },
   'keeps a row `processing` without an owner; with `reconcile`': { lie: withoutOwner(), lose: 1, options: { reconcile: async () => 'none' } },
   'keeps a row `processing` without an owner; mended': { lie: withoutOwner({ mended: true }), lose: 1 },

@@ -287,12 +287,7 @@ test('AsyncStorage on Android: a request that could not be read again is not sto
     multiGet: async (keys) => ((await bare.multiGet?.(keys)) ?? []).map(([key, text]) => [key, read(text)] as const),
   };
   const server = idempotentServer({ url: 'https://shop.example/pay' });
-  const once = createOnce({
-    store: asyncStorageStore(android),
-    fetch: server.fetch,
-    keep: { request: true },
-    limits: { attempts: 1 },
-  });
+  const once = createOnce({ store: asyncStorageStore(android), fetch: server.fetch, keep: { request: true }, limits: { attempts: 1 } });
   const pay = async (id: string, body: string) =>
     outcomeOf(await once.fetch('https://shop.example/pay', { method: 'POST', body, once: ['pay', id] }).catch((error: unknown) => error))?.effect;
   server.faults.next('lose-response', 'lose-response');

@@ -3,16 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { Batches, type Ends } from '../../src/stores/batches.js';
 import type { Answer, Attempt } from '../../src/stores/compare-and-set.js';
 
-const attempt = (id: string, text = ''): Attempt => ({
-  id,
-  text,
-  expected: undefined,
-  now: 0,
-  offMs: 0,
-  next: undefined,
-  rev: '',
-  durability: 'strict',
-});
+const attempt = (id: string, text = ''): Attempt => ({ id, text, expected: undefined, now: 0, offMs: 0, next: undefined, rev: '', durability: 'strict' });
 const answer = (now: number): Answer => ({ done: true, now, seen: undefined });
 
 interface Request {

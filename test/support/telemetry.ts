@@ -25,9 +25,7 @@ export class Telemetry {
       { onStart: () => void this.#begun++, onEnd: () => {}, forceFlush: async () => {}, shutdown: async () => {} },
     ],
   });
-  readonly meterProvider = new MeterProvider({
-    readers: [new PeriodicExportingMetricReader({ exporter: this.#reports, exportIntervalMillis: NEVER_MS })],
-  });
+  readonly meterProvider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: this.#reports, exportIntervalMillis: NEVER_MS })] });
   readonly tracer: Tracer = this.tracerProvider.getTracer('test');
 
   get spans(): readonly ReadableSpan[] {

@@ -35,12 +35,7 @@ export const EVIDENCE: readonly Evidence[] = [
   ...statuses([200, 201, 303], { headers: MARK }, ', marked'),
   ...statuses([400, 402, 404, 409, 422, 429], { headers: MARK }, ', marked'),
   ...statuses([408, 460, 499, 500, 502, 503], { headers: MARK }, ', marked'),
-  {
-    shows: '409 that speaks of work in progress, marked',
-    status: 409,
-    headers: MARK,
-    body: { title: 'A request is outstanding for this Idempotency-Key' },
-  },
+  { shows: '409 that speaks of work in progress, marked', status: 409, headers: MARK, body: { title: 'A request is outstanding for this Idempotency-Key' } },
   { shows: '423 with Retry-After, marked', status: 423, headers: { ...MARK, 'retry-after': '1' } },
   ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
   ...statuses([400, 422], { body: { title: 'The Idempotency-Key is already used' } }, ' that says that the key was used'),

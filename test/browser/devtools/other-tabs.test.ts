@@ -213,18 +213,9 @@ describe('a message on the channel of the panels', () => {
         steps: [like(attempt, { at: 9e15 }), like(attempt, { track: '[' }), like(attempt, { track: '["pay", 1]' }), like(attempt, { track: '[{"n":"x"}]' })],
       },
       { ...message, steps: [like(attempt, { key: 7 }), like(attempt, { attempt: '1' }), like(attempt, { is: 'rumour' })] },
-      {
-        ...message,
-        steps: [like(end, { outcome: undefined }), like(end, { outcome: { ...outcome, type: 'unknown', reason: undefined } })],
-      },
-      {
-        ...message,
-        steps: [like(end, { outcome: { ...outcome, attempts: 1n } }), like(end, { outcome: { ...outcome, type: 'constructor' } })],
-      },
-      {
-        ...message,
-        steps: [like(attempt, { is: 'wait', why: 'x', until: 'soon' }), like(attempt, { is: 'diagnostic', code: 1, message: 'x' })],
-      },
+      { ...message, steps: [like(end, { outcome: undefined }), like(end, { outcome: { ...outcome, type: 'unknown', reason: undefined } })] },
+      { ...message, steps: [like(end, { outcome: { ...outcome, attempts: 1n } }), like(end, { outcome: { ...outcome, type: 'constructor' } })] },
+      { ...message, steps: [like(attempt, { is: 'wait', why: 'x', until: 'soon' }), like(attempt, { is: 'diagnostic', code: 1, message: 'x' })] },
     ];
     for (const one of broken) channel.postMessage(one);
     // A step with malformed evidence counts as an attempt without evidence. A reason that only a newer version knows is shown as it is.

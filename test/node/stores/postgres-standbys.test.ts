@@ -69,13 +69,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     // This machine's clock is wrong, so the store reads the record before it writes.
     const ahead = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 60_000);
     const store = postgresStore(pool, { timeoutMs: 1500 });
-    const once = createOnce({
-      namespace: 'shop',
-      store,
-      durability: 'required',
-      keep: { request: true },
-      fetch: fetch as typeof globalThis.fetch,
-    });
+    const once = createOnce({ namespace: 'shop', store, durability: 'required', keep: { request: true }, fetch: fetch as typeof globalThis.fetch });
     const end = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 'c1'] }).catch((error: unknown) => error);
     ahead.mockRestore();
     await pool.query('ALTER SYSTEM RESET synchronous_standby_names');

@@ -7,12 +7,7 @@ const packed = join(root, '.tmp/react-native');
 const example = join(root, 'playground/react-native');
 const REACT = /^(react|react-native)(\/|$)/;
 /** Stand-ins for the example's native packages, for rendering its screen without a phone. */
-const STAND_INS = {
-  'react-native': 'react-native',
-  'expo-crypto': 'crypto',
-  'expo-sqlite/kv-store': 'kv-store',
-  '@react-native-community/netinfo': 'netinfo',
-};
+const STAND_INS = { 'react-native': 'react-native', 'expo-crypto': 'crypto', 'expo-sqlite/kv-store': 'kv-store', '@react-native-community/netinfo': 'netinfo' };
 
 exports.adapted = (config, app) => ({
   ...config,

@@ -67,13 +67,7 @@ const BODY = '{"says":"héllo 世界 😀"}';
 
 const call = (once: Once, { base, id }: To, path: string, more: OnceRequestInit = {}) =>
   once
-    .fetch(`${base}/${path}/${id}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: BODY,
-      once: { operation: ['pay', id] },
-      ...more,
-    })
+    .fetch(`${base}/${path}/${id}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: BODY, once: { operation: ['pay', id] }, ...more })
     .catch((error: Error & { code?: string }) => error);
 
 async function seen(answer: Awaited<ReturnType<typeof call>>): Promise<Says> {

@@ -123,11 +123,7 @@ function inProcess({ name, from, args }: Binary, store?: string, STORE?: string)
 
 const platform = `${process.platform}-${process.arch}`;
 const node = (which: 'oldest' | 'newest'): Binary => ({ name: `the ${which} Node`, from: [`node-${which}-${platform}/bin/node`], args: ['--no-warnings'] });
-const deno: Binary = {
-  name: 'Deno',
-  from: [`@deno/${platform}/deno`, `@deno/${platform}-glibc/deno`],
-  args: ['run', '--allow-all', '--unstable-kv'],
-};
+const deno: Binary = { name: 'Deno', from: [`@deno/${platform}/deno`, `@deno/${platform}-glibc/deno`], args: ['run', '--allow-all', '--unstable-kv'] };
 const bun: Binary = { name: 'Bun', from: [`@oven/bun-${platform}/bin/bun`, `@oven/bun-${platform.replace('arm64', 'aarch64')}/bin/bun`], args: ['run'] };
 
 export const RUNTIMES: readonly Runtime[] = [

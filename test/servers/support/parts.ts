@@ -80,10 +80,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'select-then-insert': { isolation: doubles(['BEGIN ISOLATION LEVEL SERIALIZABLE', 'BEGIN']) },
   'state-machine': { state: doubles(["WHERE id = ? AND state = 'open'", 'WHERE id = ?']), transaction: apart('lies', 'charge.run(id);') },
   'dedup-table': { 'primary-key': doubles(['key TEXT PRIMARY KEY', 'key TEXT']), transaction: apart('doubles', 'mark.run(key, made);') },
-  'pessimistic-lock': {
-    lock: doubles([' FOR UPDATE', '']),
-    look: doubles(['if (rows[0].payment !== null) return rows[0].payment as number;', '']),
-  },
+  'pessimistic-lock': { lock: doubles([' FOR UPDATE', '']), look: doubles(['if (rows[0].payment !== null) return rows[0].payment as number;', '']) },
   'distributed-lock': {
     fence: doubles(["if (current.get(order)?.['number'] !== number) return undefined;", '']),
     look: doubles(['if (paid) return answer(200, { payment: paid.id });', '']),

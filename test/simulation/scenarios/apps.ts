@@ -89,11 +89,7 @@ export const byHand: Scenario = {
   options: (random) => ({
     devices: random.chance(0.5) ? processes(random) : tabs(random, { locks: random.chance(0.5) }),
     server: { ...family(random), workMs: [5, 10_000] },
-    client: {
-      keep: { request: random.chance(0.5) },
-      reconciles: random.chance(0.3),
-      repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
-    },
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.3), repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const) },
     faults: { ...NETWORK, ...SERVER },
     workload: { ...PEOPLE, gapMs: 2000, presses: 2, forget: 0.3, forgetAnyway: 0.1, settle: 0.3, lie: 0.1, logOut: 0.15, logOutForget: 0.1 },
   }),

@@ -85,13 +85,7 @@ export const nameless: Scenario = {
         durability: random.pick(['required', 'best-effort'] as const),
       },
       faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && { ...STORE, torn: 0.01 }) },
-      workload: {
-        ...PEOPLE,
-        resume: 0,
-        gapMs: 5000,
-        resumeAll: 0.1,
-        ...(guests ? { logIn: 0.2 } : { logOut: 0.3 }),
-      },
+      workload: { ...PEOPLE, resume: 0, gapMs: 5000, resumeAll: 0.1, ...(guests ? { logIn: 0.2 } : { logOut: 0.3 }) },
     };
   },
 };

@@ -58,11 +58,7 @@ export const deletes: Scenario = {
   options: (random) => ({
     ...anyDevices(random),
     server: { ...family(random), scope: ['method'] },
-    client: {
-      endpoints: random.chance(0.7) ? [CANCEL] : [PAY, CANCEL],
-      reconciles: random.chance(0.3),
-      keep: { request: random.chance(0.5) },
-    },
+    client: { endpoints: random.chance(0.7) ? [CANCEL] : [PAY, CANCEL], reconciles: random.chance(0.3), keep: { request: random.chance(0.5) } },
     faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, frontRefuses: 0.15, frontKnows: 0.3 },
     workload: { ...PEOPLE, changed: 0.1, resumeAll: 0.05 },
   }),
