@@ -51,9 +51,7 @@ describe('src', () => {
     expect(print(RULES[rule](texts))).toEqual([]);
   });
 
-  test('takes only packages that its users will have', () => {
-    expect(print(checkPackages(ours, manifest))).toEqual([]);
-  });
+  test('takes only packages that its users will have', () => expect(print(checkPackages(ours, manifest))).toEqual([]));
 
   test('has no file that no entry imports, directly or indirectly', ({ skip }) => {
     const missing = Object.keys(manifest.exports)
@@ -107,9 +105,7 @@ describe('a rule can fail', () => {
     ['defaults', 'of a destructured member', { 'src/stores/a.ts': 'export const a = ({ rows = 50 }) => rows;' }, 'the default 50'],
     ['defaults', 'after ??', { 'src/engine/a.ts': 'export const a = (b?: number) => b ?? 24 * 3_600_000;' }, 'the default 24 * 3_600_000'],
     ['defaults', 'after ??=', { 'src/engine/a.ts': 'export let a: number | undefined; a ??= 7;' }, 'the default 7'],
-  ])('%s: %s', (rule, _, bad, says) => {
-    expect(print(RULES[rule](bad)).join('\n')).toContain(says);
-  });
+  ])('%s: %s', (rule, _, bad, says) => expect(print(RULES[rule](bad)).join('\n')).toContain(says));
 
   test.each([
     'Date.now()',
@@ -210,9 +206,7 @@ describe('a rule lets pass', () => {
         'src/options.ts': 'export const a = (b = 500) => b;',
       },
     ],
-  ])('%s: %s', (rule, _, good) => {
-    expect(print(RULES[rule](good))).toEqual([]);
-  });
+  ])('%s: %s', (rule, _, good) => expect(print(RULES[rule](good))).toEqual([]));
 });
 
 test('no test helper registers a hook: files share a worker, so the hook would belong to the first file that imports the helper', () => {

@@ -29,9 +29,7 @@ export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: num
   const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
   for (let round = -warm; round < rounds; round++) {
     const seen = Object.fromEntries(names.map((name) => [name, [] as number[]]));
-    for (let call = 0; call < calls; call++) {
-      for (const name of shuffled(names)) (seen[name] as number[]).push(await (cases[name] as Case)());
-    }
+    for (let call = 0; call < calls; call++) for (const name of shuffled(names)) (seen[name] as number[]).push(await (cases[name] as Case)());
     if (round >= 0) for (const name of names) (medians[name] as number[]).push(middle(seen[name] as number[]));
   }
   return medians;

@@ -66,9 +66,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
     }
   };
   button.addEventListener('click', () => (turn ? pause() : void play()));
-  for (const place of hands) {
-    for (const type of ['pointerdown', 'keydown'] as const) place.addEventListener(type, () => turn && pause());
-  }
+  for (const place of hands) for (const type of ['pointerdown', 'keydown'] as const) place.addEventListener(type, () => turn && pause());
   draw();
   // The show does not start by itself for visitors who prefer reduced motion.
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;

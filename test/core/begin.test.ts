@@ -98,9 +98,7 @@ describe('an ended record', () => {
     [NOW - 1, 'drive'],
     [NOW, 'drive'],
     [NOW + 1, 'remembered'],
-  ])('with forgetAt %i answers calls only before that time', (forgetAt, what) => {
-    expect(look({ state: 'settled', forgetAt }).do).toBe(what);
-  });
+  ])('with forgetAt %i answers calls only before that time', (forgetAt, what) => expect(look({ state: 'settled', forgetAt }).do).toBe(what));
 
   test('that is settled under the random key made for this call answers this call, even with repeat: always', () => {
     expect(look({ state: 'settled', key: made('key-b') }, { repeat: 'always' })).toMatchObject({ do: 'remembered', record: { key: 'key-b' } });
@@ -182,9 +180,7 @@ describe('a pending record', () => {
     ['new', 'old', 'new'],
     [undefined, 'old', 'old'],
     ['new', undefined, 'new'],
-  ])('takes the meta of the call, or keeps its own: %s over %s', (brought, had, has) => {
-    expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has);
-  });
+  ])('takes the meta of the call, or keeps its own: %s over %s', (brought, had, has) => expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has));
 
   test('gets a lease only if the call asks for one', () => {
     expect(drive({}, { owner: 'me', leaseMs: 1000, longestMs: 30_000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000, ms: 30_000 });
@@ -216,9 +212,7 @@ describe('a pending record', () => {
     ['other bytes with the same fingerprint', { raw: 'other' }, true],
     ['no bytes, because it is a resume', { raw: '', resumeOnly: true }, false],
     ['another payload', { raw: 'other', fingerprint: 'other' }, false],
-  ])('that meets a call with %s tells whether bytes differ under one fingerprint', (_, c, otherBytes) => {
-    expect(drive({}, c).otherBytes).toBe(otherBytes);
-  });
+  ])('that meets a call with %s tells whether bytes differ under one fingerprint', (_, c, otherBytes) => expect(drive({}, c).otherBytes).toBe(otherBytes));
 });
 
 test('a new operation is inserted; it is neither resumed nor changed, and was not sent before', () => {
@@ -237,9 +231,7 @@ describe('a record that another call takes over', () => {
     ['pending and sent', {}],
     ['pending and never sent', { ambiguous: false }],
     ['retired', { state: 'retired' }],
-  ])('gets the next revision: %s', (_, record) => {
-    expect(drive(record).record.revision).toBe(8);
-  });
+  ])('gets the next revision: %s', (_, record) => expect(drive(record).record.revision).toBe(8));
 
   test('does not come back if its payload was never sent and another payload replaces it', () => {
     expect(drive({ ambiguous: false, payloads: ['two'] }).record).toMatchObject({ key: 'key-b', previous: undefined });

@@ -157,9 +157,7 @@ describe('the table', () => {
       { do: 'settle', ending: { type: 'fresh', changed: true } },
     ],
   ];
-  test.each(TABLE)('%s', (_, reading, situation, decision) => {
-    expect(decide(reading, { ...CALM, ...situation })).toMatchObject(decision);
-  });
+  test.each(TABLE)('%s', (_, reading, situation, decision) => expect(decide(reading, { ...CALM, ...situation })).toMatchObject(decision));
 
   test.each([
     ['no-answer', { deadline: NOW + 7000 }, { deadline: NOW + 7001 }],

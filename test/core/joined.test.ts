@@ -17,14 +17,10 @@ test.each<[string, LooseRecord, LooseRecord, LooseRecord]>([
   ['also if only one has an end', { windowEndsAt: NOW + 1 }, { windowEndsAt: undefined }, { windowEndsAt: NOW + 1 }],
   ['calls that wait learn that the record has changed', { revision: 7 }, { revision: 2 }, { revision: 8 }],
   ["the present payload is the user's", { payloads: ['a', 'b'] }, { payloads: ['b', 'c'] }, { payloads: ['c', 'a', 'b'] }],
-])('%s', (_, there, moved, expected) => {
-  expect(join(there, moved)).toMatchObject(expected);
-});
+])('%s', (_, there, moved, expected) => expect(join(there, moved)).toMatchObject(expected));
 
 test.each<[string, LooseRecord, LooseRecord]>([
   ["the user's has ended", { state: 'settled' }, {}],
   ["the guest's has ended", {}, { state: 'settled' }],
   ["nothing of the guest's was sent", {}, { ambiguous: false }],
-])('nothing changes if %s', (_, there, moved) => {
-  expect(join(there, moved)).toBeUndefined();
-});
+])('nothing changes if %s', (_, there, moved) => expect(join(there, moved)).toBeUndefined());

@@ -46,9 +46,7 @@ describe('names', () => {
     [[1e15], ['1000000000000000']],
     [[2 ** 53 - 1], [2n ** 53n - 1n]],
     [[0.1 + 0.2], [0.3]],
-  ])('%o and %o have the same text only if they are equal', (a, b) => {
-    expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
-  });
+  ])('%o and %o have the same text only if they are equal', (a, b) => expect(encodeName(a) === encodeName(b)).toBe(same(a, b)));
 
   test('an integer outside the safe range is refused: its last digits are lost, so two ids of a webhook would be one operation', () => {
     const [one, two] = (['1234567890123456788', '1234567890123456789'] as const).map((id) => JSON.parse(`{"id":${id}}`) as { id: number });
@@ -67,9 +65,7 @@ describe('names', () => {
     );
   });
 
-  test('the label of an unnamed operation decodes to no parts', () => {
-    expect(decodeName(made('~0123'))).toEqual([]);
-  });
+  test('the label of an unnamed operation decodes to no parts', () => expect(decodeName(made('~0123'))).toEqual([]));
 
   test.each([
     [undefined, /undefined/],

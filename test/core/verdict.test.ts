@@ -100,9 +100,7 @@ test.each<[string, Given, How, object]>([
   ['a header that echoes another key proves nothing', { status: 404, headers: { 'idempotency-key': 'another-key' } }, {}, { from: 'in-front' }],
   ['a 204 to a repeated DELETE took effect', { status: 204 }, { method: 'DELETE', ambiguous: true }, { kind: 'fresh' }],
   ['a 403 to a repeated DELETE is refused', { status: 403 }, { method: 'DELETE', ambiguous: true }, { kind: 'refused' }],
-])('%s', (_, given, how, reading) => {
-  expect(read(given, how)).toMatchObject(reading);
-});
+])('%s', (_, given, how, reading) => expect(read(given, how)).toMatchObject(reading));
 
 describe('after ambiguity', () => {
   test.each([404, 410])('a %i to a DELETE is open: only a 2xx proves that it took effect', (status) => {
@@ -194,9 +192,7 @@ test.each<[Verdict, object]>([
   ['ambiguous', { kind: 'no-answer', ambiguous: true }],
   ['in-progress', { kind: 'in-progress', ambiguous: true }],
   ['transient', { kind: 'transient', ambiguous: true }],
-])('the verdict %s of a hook is read as %j', (word, reading) => {
-  expect(READING_OF_VERDICT[word]).toEqual(reading);
-});
+])('the verdict %s of a hook is read as %j', (word, reading) => expect(READING_OF_VERDICT[word]).toEqual(reading));
 
 describe('no verdict', () => {
   test.each<[string, Given]>([
@@ -215,9 +211,7 @@ describe('no verdict', () => {
       { status: 200, headers: { 'content-type': 'application/json' }, text: '{"json":{"0":[[0],[null,0,0]]}}\n[0,0,[[{}]]]\n' },
     ],
     ['XHTML, if the request refuses it', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
-  ])('%s', (_, given) => {
-    expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true });
-  });
+  ])('%s', (_, given) => expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true }));
 
   test('HTML is no verdict only in a 2xx, and only if the request refuses it', () => {
     const headers = { 'content-type': 'text/html' };
@@ -228,9 +222,7 @@ describe('no verdict', () => {
     expect(read({ status: 300, headers: { ...headers, 'idempotent-replayed': 'true' } }).kind).toBe('replayed');
   });
 
-  test.each([0, 1, 99])('a status of %i', (status) => {
-    expect(read({ status }).kind).toBe('not-a-verdict');
-  });
+  test.each([0, 1, 99])('a status of %i', (status) => expect(read({ status }).kind).toBe('not-a-verdict'));
 });
 
 /** Answers of real servers: from a run, from their source or SDK, or from the vendor's page. */

@@ -77,9 +77,7 @@ describe('Retry-After', () => {
     [{ 'retry-after': 'Fri, 32 Nov 2026 12:00:30 GMT' }, undefined],
     [{ 'retry-after': '9'.repeat(400) }, YEAR],
     [{ 'retry-after': 'Fri, 20 Nov 9999 12:00:30 GMT' }, YEAR],
-  ])('%j is %j', (headers, ms) => {
-    expect(asked(headers)).toBe(ms);
-  });
+  ])('%j is %j', (headers, ms) => expect(asked(headers)).toBe(ms));
 
   test('gives undefined or a whole number of ms up to a year, whatever the headers say', () => {
     const value = fc.oneof(
@@ -142,9 +140,7 @@ describe('lifetimes of records and keys', () => {
     ['with both clocks set back', {}, NOW - 300_001, NOW - 300_001, true],
     ['with one clock behind', {}, NOW, NOW - 300_001, false],
     ['past its window, with work that is still polled', { link: 'https://shop.example/jobs/1' }, NOW, NOW + DAY, false],
-  ])('the key of a record %s', (_, more, now, storeNow, over) => {
-    expect(isKeyTooOld(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over);
-  });
+  ])('the key of a record %s', (_, more, now, storeNow, over) => expect(isKeyTooOld(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over));
 
   test('an unsettled operation is kept for 30 days, and no shorter than a settled one', () => {
     expect(unsettledForgetAt(NOW, 0)).toBe(NOW + 30 * DAY);

@@ -68,13 +68,9 @@ describe("an application's own error code means a refusal, not work in progress"
     ...['https://tools.ietf.org/html/rfc9110#section-15.5.10', 'https://www.rfc-editor.org/rfc/rfc9110', 'https://httpstatuses.io/409'].map(
       (type): [object] => [{ type, title: 'Conflict', status: 409 }],
     ),
-  ])('is not found in %j', (json) => {
-    expect(kindOf(409, json)).toBe('in-progress');
-  });
+  ])('is not found in %j', (json) => expect(kindOf(409, json)).toBe('in-progress'));
 
-  test('does not count if the server sends Retry-After', () => {
-    expect(kindOf(409, { code: OWN }, { 'retry-after': '1' })).toBe('in-progress');
-  });
+  test('does not count if the server sends Retry-After', () => expect(kindOf(409, { code: OWN }, { 'retry-after': '1' })).toBe('in-progress'));
 });
 
 describe('words for work in progress', () => {
@@ -91,9 +87,7 @@ describe('words for work in progress', () => {
     ['words split between two codes', { code: 'still', type: 'processing' }],
     ['words split between a code and a title', { code: 'still', title: 'processing' }],
     ['a concurrent use of a key', { code: 'x', errorMessage: 'concurrent use of an idempotency key' }],
-  ])('%s', (_, json) => {
-    expect(kindOf(409, json)).toBe('in-progress');
-  });
+  ])('%s', (_, json) => expect(kindOf(409, json)).toBe('in-progress'));
 
   test.each<[string, object]>([
     ['an e-mail in use', { code: 'x', title: 'this e-mail is in use' }],
@@ -101,9 +95,7 @@ describe('words for work in progress', () => {
     ['words in a member of a longer name', { code: 'x', titles: 'is outstanding' }],
     ['a word beyond the first 500 characters', { code: 'x', title: `${'-'.repeat(500)} outstanding` }],
     ['the words "in no progress"', { code: 'x', title: 'in no progress' }],
-  ])('are not %s', (_, json) => {
-    expect(kindOf(409, json)).toBe('refused');
-  });
+  ])('are not %s', (_, json) => expect(kindOf(409, json)).toBe('refused'));
 });
 
 test.each([
@@ -160,9 +152,7 @@ test.each<[string, object, 'application' | undefined]>([
   ['a message in error, as a hosting company may send it', { error: 'The quota is exceeded' }, undefined],
   ['the phrase of the status', { error: 'Payment Required' }, undefined],
   ['a message alone', { message: 'The quota is exceeded' }, undefined],
-])('a 402 with %s', (_, json, from) => {
-  expect(read(answer(402, json))).toMatchObject({ kind: 'refused', from });
-});
+])('a 402 with %s', (_, json, from) => expect(read(answer(402, json))).toMatchObject({ kind: 'refused', from }));
 
 describe('an existing resource', () => {
   test.each(['resource_id', 'conflicting_resource_id'])('is named by %s', (name) => {
@@ -175,9 +165,7 @@ describe('an existing resource', () => {
     ['another status', 423, { code: 'idempotency_conflict', resource_id: 'PM1' }],
     ['a conflict that is not about a key', 409, { code: 'email_taken', resource_id: 'PM1' }],
     ['an answer that speaks of work in progress', 409, { code: 'idempotency_conflict', title: 'is being processed', resource_id: 'PM1' }],
-  ])('is not named by %s', (_, status, json) => {
-    expect(read(answer(status, json)).kind).not.toBe('open');
-  });
+  ])('is not named by %s', (_, status, json) => expect(read(answer(status, json)).kind).not.toBe('open'));
 });
 
 test.each([
@@ -226,16 +214,12 @@ describe('the answer to a poll of a link', () => {
     [401, 'running'],
     [404, 'running'],
     [503, 'running'],
-  ])('%i: %s', (status, state) => {
-    expect(poll(status)).toBe(state);
-  });
+  ])('%i: %s', (status, state) => expect(poll(status)).toBe(state));
 
   test('says nothing about the work if it is an HTML page', () => {
     expect(poll(200, { 'content-type': 'text/HTML' })).toBe('running');
     expect(poll(200, { 'content-type': 'application/json', 'content-length': '0' })).toBe('done');
   });
 
-  test('is read by the dialect first', () => {
-    expect(readPoll(answer(200), POLL, { ...GENERIC, polled: () => 'failed' })).toBe('failed');
-  });
+  test('is read by the dialect first', () => expect(readPoll(answer(200), POLL, { ...GENERIC, polled: () => 'failed' })).toBe('failed'));
 });

@@ -124,9 +124,7 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
 };
 
 describe.each(Object.entries(CASES))('%s', (_, cases) => {
-  test.each(cases)('%j is %s', (json, state) => {
-    expect(workState(json)).toBe(state);
-  });
+  test.each(cases)('%j is %s', (json, state) => expect(workState(json)).toBe(state));
 });
 
 test('a document that contains itself is read to an end', () => {

@@ -69,9 +69,7 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a member that is misspelled', { replay: true } as object, 'dialect mine: replay'],
     ['a rule that would fit every 200', { answers: [{ status: 200, body: { status: 'declined' }, means: 'refused' } as AnswerRule] }, 'answers[0]: body'],
     ['a marker that would fit every answer', { marker: { header: { replayed: 'true' } } as object }, 'marker: header'],
-  ])('%s, in every build', (_, more, message) => {
-    expect(make(more)).toThrow(message);
-  });
+  ])('%s, in every build', (_, more, message) => expect(make(more)).toThrow(message));
 });
 
 if (!LEAN)
@@ -84,9 +82,7 @@ if (!LEAN)
     [{ place, name: 'bank', marker: 'replayed' }, 'dialect bank: marker must be an object, got string'],
     [{ place, name: 'bank', answers: { status: 409, means: 'in-progress' } }, 'dialect bank: answers must be an array of rules, got object'],
     [{ place, name: 'bank', answers: [null] }, 'dialect bank: answers[0] must be an object, got null'],
-  ])('of another type than its own: %j', (definition, message) => {
-    expect(() => defineDialect(definition as never)).toThrow(message);
-  });
+  ])('of another type than its own: %j', (definition, message) => expect(() => defineDialect(definition as never)).toThrow(message));
 
 if (LEAN)
   test('in production, an unknown meaning leaves the answer to its status', () => {

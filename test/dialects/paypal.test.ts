@@ -13,9 +13,7 @@ test.each([
   ['products', 72],
   ['payouts', 30 * 24],
   ['payments', 45 * 24],
-] as const)('the keys of %s are stored for %i hours', (api, hours) => {
-  expect(paypal({ api }).windowMs).toBe(hours * HOUR);
-});
+] as const)('the keys of %s are stored for %i hours', (api, hours) => expect(paypal({ api }).windowMs).toBe(hours * HOUR));
 
 test('after the window, nothing more is sent', async () => {
   const dialect = paypal({ api: 'orders' });

@@ -42,6 +42,4 @@ test.each([
   ['payout', 6 * 24],
   ['refund', 24],
   ['transfer', 24],
-] as const)('the key of a %s is relied on for %i hours', (makes, hours) => {
-  expect(razorpay({ makes }).windowMs).toBe(hours * HOUR);
-});
+] as const)('the key of a %s is relied on for %i hours', (makes, hours) => expect(razorpay({ makes }).windowMs).toBe(hours * HOUR));

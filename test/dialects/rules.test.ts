@@ -20,6 +20,4 @@ describe.each(ruled)('%s', (_, { dialect, fixtures }) => {
   });
 });
 
-test('most dialects have rules', () => {
-  expect(ruled.length).toBeGreaterThan(15);
-});
+test('most dialects have rules', () => expect(ruled.length).toBeGreaterThan(15));

@@ -45,18 +45,12 @@ describe('fills the variable of a directive that is there', () => {
     ],
     [{ query }, { k: 'k-1' }],
     [{ query, variables: { k: 'mine' } }, { k: 'mine' }],
-  ])('%j', (body, variables) => {
-    expect(put(body).sent?.variables).toEqual(variables);
-  });
+  ])('%j', (body, variables) => expect(put(body).sent?.variables).toEqual(variables));
 
-  test('refuses a body whose variables are null', () => {
-    expect(put({ query, variables: null }).sent).toBeUndefined();
-  });
+  test('refuses a body whose variables are null', () => expect(put({ query, variables: null }).sent).toBeUndefined());
 });
 
-test('a literal key in the document is the key', () => {
-  expect(put({ query: 'mutation { go @idempotent(key: "mine") { ok } }' }).found).toBe('mine');
-});
+test('a literal key in the document is the key', () => expect(put({ query: 'mutation { go @idempotent(key: "mine") { ok } }' }).found).toBe('mine'));
 
 test.each([
   '# repeats are kept out by @idempotent(key: "…")\nmutation { go }',

@@ -37,9 +37,7 @@ describe('reads', () => {
     ['a 500', thrown('StripeAPIError', { statusCode: 500, rawType: 'api_error' }), 'transient'],
     ['a 500 that is not worth another attempt', thrown('StripeAPIError', { statusCode: 500, headers: { 'stripe-should-retry': 'false' } }), 'ambiguous'],
     ['a stored 500', thrown('StripeAPIError', { statusCode: 500, ...MARKED }), 'ambiguous'],
-  ])('%s', (_, error, verdict) => {
-    expect(stripeVerdict({ error })).toBe(verdict);
-  });
+  ])('%s', (_, error, verdict) => expect(stripeVerdict({ error })).toBe(verdict));
 
   test('a result, made now or replayed', () => {
     expect(stripeVerdict({ value: { id: 'pi_1' } })).toBe('fresh');

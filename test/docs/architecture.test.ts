@@ -11,13 +11,9 @@ describe('paths', () => {
   const named = [...page.text.matchAll(/`((?:src|test)\/[^`\s]*)`/g)].map(([, path = '']) => path);
   const paths = [...new Set(named)].filter((path) => !path.includes('<name>'));
 
-  test('the page names paths', () => {
-    expect(paths.length).toBeGreaterThan(80);
-  });
+  test('the page names paths', () => expect(paths.length).toBeGreaterThan(80));
 
-  test.each(paths)('%s exists', (path) => {
-    expect(existsSync(join(root, path))).toBe(true);
-  });
+  test.each(paths)('%s exists', (path) => expect(existsSync(join(root, path))).toBe(true));
 });
 
 describe('commands for single test files', () => {
@@ -28,9 +24,7 @@ describe('commands for single test files', () => {
   const commands = ['docs/architecture.md', 'CONTRIBUTING.md'].flatMap((path) => [...readPage(path).text.matchAll(/--project (unit|proof)((?: test\/\S+)+)/g)]);
   const files = commands.flatMap(([, project = '', paths = '']) => (paths.match(/test\S+\.test\.ts/g) ?? []).map((file) => ({ project, file })));
 
-  test('there are some, of both projects', () => {
-    expect(new Set(files.map(({ project }) => project))).toEqual(new Set(['unit', 'proof']));
-  });
+  test('there are some, of both projects', () => expect(new Set(files.map(({ project }) => project))).toEqual(new Set(['unit', 'proof'])));
 
   test.each(files)('project $project runs $file', ({ project, file }) => {
     expect(globsOfProof.some((glob) => posix.matchesGlob(file, glob))).toBe(project === 'proof');
@@ -57,7 +51,5 @@ describe('attacks', () => {
     expect(rows.map(([attack]) => attack).sort()).toEqual([...inTitles].sort());
   });
 
-  test.each(rows)('%s is in a title of %s', (attack, path) => {
-    expect(numbersIn(path)).toContain(attack);
-  });
+  test.each(rows)('%s is in a title of %s', (attack, path) => expect(numbersIn(path)).toContain(attack));
 });

@@ -6,10 +6,6 @@ import { results } from '../../bench/lib/results.ts';
 
 const doc = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 
-test('docs/cost.md is what npm run bench:docs generates from the results', () => {
-  expect(doc('cost.md')).toBe(page());
-});
+test('docs/cost.md is what npm run bench:docs generates from the results', () => expect(doc('cost.md')).toBe(page()));
 
-test('every benchmark has left its results', () => {
-  expect(Object.entries(results).flatMap(([name, of]) => (of ? [] : [name]))).toEqual([]);
-});
+test('every benchmark has left its results', () => expect(Object.entries(results).flatMap(([name, of]) => (of ? [] : [name]))).toEqual([]));

@@ -18,9 +18,7 @@ describe.each(Object.entries(drawings))('%s', (path, drawing) => {
   const document = parse(readPage(path).text);
   const within = (x: number, y: number): boolean => x >= 0 && x <= drawing.width && y >= 0 && y <= drawing.height;
 
-  test('is what its source generates (`npm run drawings` writes it)', () => {
-    expect(readPage(path).text).toBe(svgOf(drawing));
-  });
+  test('is what its source generates (`npm run drawings` writes it)', () => expect(readPage(path).text).toBe(svgOf(drawing)));
 
   test('is XML, and its title and description label the picture', () => {
     expect(document.documentElement.localName).toBe('svg');

@@ -13,9 +13,7 @@ test.each(Object.entries(CODES))('%s has a section with its text', (code, text) 
   expect(anchorsOf(page)).toContain(code.toLowerCase());
 });
 
-test.each(Object.entries(REASONS))('the page has the text of the reason %s', (_, text) => {
-  expect(plain(page.text)).toContain(plain(text ?? ''));
-});
+test.each(Object.entries(REASONS))('the page has the text of the reason %s', (_, text) => expect(plain(page.text)).toContain(plain(text ?? '')));
 
 test('there is no section for a code that does not exist', () => {
   expect(Object.keys(sections).filter((name) => name.startsWith('ERR_') && !(name in CODES))).toEqual([]);

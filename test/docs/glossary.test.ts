@@ -40,9 +40,7 @@ const using = readPages()
   .filter(({ path }) => path.startsWith('docs/') && !OTHERS.test(path))
   .flatMap((guide) => TERMS.filter((term) => uses(guide, term)).map((term) => [guide.path, term] as const));
 
-test('some guides use its terms', () => {
-  expect(using.length).toBeGreaterThan(10);
-});
+test('some guides use its terms', () => expect(using.length).toBeGreaterThan(10));
 
 test.each(using)('%s, which says "%s", links to it', (path, term) => {
   const anchor = term.replace(' ', '-');

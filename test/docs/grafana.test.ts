@@ -68,9 +68,7 @@ const labelsIn = (expr: string, legend: string): string[] =>
     (label) => !FOREIGN.includes(label),
   );
 
-test('the entry creates each of its metrics', () => {
-  expect([...emitted.keys()].sort()).toEqual(Object.values(METRICS).sort());
-});
+test('the entry creates each of its metrics', () => expect([...emitted.keys()].sort()).toEqual(Object.values(METRICS).sort()));
 
 describe('queries', () => {
   test.each(targets.map(({ expr, legendFormat }) => [expr, legendFormat]))('%s', (expr, legend) => {
@@ -164,9 +162,7 @@ describe("Grafana's own types", { timeout: 60_000 }, () => {
     found = refused([json, ...WRONG.map(([, right, wrong]) => json.replace(right, wrong))]);
   }, 120_000);
 
-  test('accept the file', () => {
-    expect(found[0]).toEqual([]);
-  });
+  test('accept the file', () => expect(found[0]).toEqual([]));
 
   test.each(WRONG.map(([what, right], n) => [what, right, n + 1] as const))('refuse %s', (_, right, n) => {
     expect(json).toContain(right);

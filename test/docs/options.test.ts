@@ -33,9 +33,7 @@ describe('the options', () => {
   const rows = new Map(tables.flat().map(([name = '', value = '']) => [name.replaceAll('`', ''), value]));
   const plain = (words: string): string => words.replaceAll('`', '');
 
-  test('are all there, and no others', () => {
-    expect([...rows.keys()].sort()).toEqual([...members].sort());
-  });
+  test('are all there, and no others', () => expect([...rows.keys()].sort()).toEqual([...members].sort()));
 
   test.each([...tags])('%s: its default is the one in its documentation (UPDATE_DOCS=1 writes it)', (name, tag) => {
     expect(plain(rows.get(name) ?? '')).toBe(plain(tag));

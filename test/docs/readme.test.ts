@@ -57,9 +57,7 @@ async function bytesOfCreateOnce(): Promise<number> {
 describe('the introduction', () => {
   const [top = ''] = readme.text.split('\n## ');
 
-  test('promises in one sentence', () => {
-    expect(top).toMatch(/^# oncefetch\n\n> [^\n]+\.\n\n- /);
-  });
+  test('promises in one sentence', () => expect(top).toMatch(/^# oncefetch\n\n> [^\n]+\.\n\n- /));
 
   test('says how much createOnce adds to a page, in kB (UPDATE_DOCS=1 writes it)', () => {
     const said = Number(SIZE.exec(top)?.[1]);

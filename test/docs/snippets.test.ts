@@ -34,13 +34,9 @@ test('there are snippets, including some in README', () => {
   expect(running.some(({ at }) => at.startsWith('README.md:'))).toBe(true);
 });
 
-test.each(snippets.map((snippet) => [snippet.at, snippet] as const))('%s compiles', (_, snippet) => {
-  expect(found.get(snippet)).toEqual([]);
-});
+test.each(snippets.map((snippet) => [snippet.at, snippet] as const))('%s compiles', (_, snippet) => expect(found.get(snippet)).toEqual([]));
 
-test('the check notices a snippet with a mistake', () => {
-  expect(found.get(wrong)?.join()).toContain('line 2');
-});
+test('the check notices a snippet with a mistake', () => expect(found.get(wrong)?.join()).toContain('line 2'));
 
 describe('runs', () => {
   afterEach(async () => {

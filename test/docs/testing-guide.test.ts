@@ -18,9 +18,7 @@ rmSync(made, { recursive: true, force: true });
 mkdirSync(made, { recursive: true });
 afterAll(() => rmSync(made, { recursive: true, force: true }));
 
-test('there are tests in the guides', () => {
-  expect(tests.length).toBeGreaterThan(4);
-});
+test('there are tests in the guides', () => expect(tests.length).toBeGreaterThan(4));
 
 const cases = tests.map((snippet) => [snippet.at, snippet] as const);
 let runs = 0;

@@ -214,9 +214,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
 
 const titles = tableUnder(readPage('docs/outcomes.md'), '## What happens when…').map(([title = '']) => title);
 
-test('every row has a test, and every test has a row', () => {
-  expect(Object.keys(ROWS).join('\n')).toBe(titles.join('\n'));
-});
+test('every row has a test, and every test has a row', () => expect(Object.keys(ROWS).join('\n')).toBe(titles.join('\n')));
 
 /**
  * Rows that say how long a call waits. Time runs 25 times as fast here, so a brief delay of the processor counts as

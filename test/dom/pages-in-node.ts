@@ -54,9 +54,7 @@ export function pagesInNode(): void {
     expect(outcomeOf(await own.fetch('/api/own', { method: 'POST', body: '{}', once: ['own', what] }))?.effect).toBe('done');
   });
 
-  test('a server that is shared by many people still counts as a server', () => {
-    expect(nodePlatform().server).toBe(true);
-  });
+  test('a server that is shared by many people still counts as a server', () => expect(nodePlatform().server).toBe(true));
 
   describe.each(faultNames.filter((fault) => !fault.startsWith('hang')))('the fault %s', (fault) => {
     test('ends in one charge, long before an attempt would be given up', async () => {

@@ -301,9 +301,7 @@ describe('A51: small secrets', () => {
     expect(stored).not.toContain(digest.slice(0, 8));
   });
 
-  test('A51: without `fingerprint`, the digest of the body is stored', async () => {
-    expect(await storedWith({})).toContain(digest);
-  });
+  test('A51: without `fingerprint`, the digest of the body is stored', async () => expect(await storedWith({})).toContain(digest));
 });
 
 describe('A53: headers', () => {

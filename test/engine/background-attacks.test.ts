@@ -140,9 +140,7 @@ test.each<[string, Entry | undefined]>([
   'a worker waits for a page, whose customer cancels before anything is sent: the worker tells no outcome; earlier operation of the name: %s',
   async (_, before) => {
     const { world, page, inMs, worker, told } = scene();
-    if (before) {
-      await world.end(page.tab, pay(page.once), before);
-    }
+    if (before) await world.end(page.tab, pay(page.once), before);
     page.tab.online = false;
     const cancel = new AbortController();
     const [press] = await world.begin(watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal })));

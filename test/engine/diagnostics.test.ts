@@ -115,9 +115,7 @@ describe('diagnostics of answers, or of their absence', () => {
     ['says anything else about the key', URL_, [answers(201, {}, { 'idempotency-status': 'not ignored' })], []],
     ['says more about the key', URL_, [answers(201, {}, { 'idempotency-status': 'ignored-not' })], []],
     ['says another word about the key', URL_, [answers(201, {}, { 'idempotency-status': 'unignored' })], []],
-  ])('an answer that %s', async (_, url, entries, expected) => {
-    expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true]));
-  });
+  ])('an answer that %s', async (_, url, entries, expected) => expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true])));
 
   test('no answer leads to no diagnostic while the device is offline', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });

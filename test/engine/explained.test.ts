@@ -196,7 +196,5 @@ describe('explain', () => {
     ['nothing', undefined],
     ['an error', new Error('x')],
     ['another type', { type: 'constructor' }],
-  ])('refuses %s', (_, wrong) => {
-    expect(() => explain(wrong as never)).toThrow(/^once: explain takes an outcome, got /);
-  });
+  ])('refuses %s', (_, wrong) => expect(() => explain(wrong as never)).toThrow(/^once: explain takes an outcome, got /));
 });

@@ -122,9 +122,7 @@ describe('the link of work that goes on', () => {
     [{ location: 'https://evil.example/' }, undefined],
     [{ location: 'https://' }, undefined],
     [{}, undefined],
-  ])('%j is %s', (headers, link) => {
-    expect(linkOf(prepared(), { resolve: resolveUrl }, new Response(null, { headers }))).toBe(link);
-  });
+  ])('%j is %s', (headers, link) => expect(linkOf(prepared(), { resolve: resolveUrl }, new Response(null, { headers }))).toBe(link));
 });
 
 describe('the bytes of an earlier call', () => {

@@ -136,9 +136,7 @@ describe('options', () => {
     ['canonicalJson takes pick and omit, arrays of names, got omitt: an array', () => oncefetch.canonicalJson({ omitt: ['at'] } as never)],
     ['canonicalJson takes pick and omit, arrays of names, got pick: string', () => oncefetch.canonicalJson({ pick: 'cart' as never })],
     ['there is no option subscribe.once', () => subscribe(once(), () => {}, { once: true } as never)],
-  ])('%s', async (message, call) => {
-    await expect((async () => call())()).rejects.toThrow(`once: ${message}`);
-  });
+  ])('%s', (message, call) => expect((async () => call())()).rejects.toThrow(`once: ${message}`));
 });
 
 // Production builds do not check this: only a mistake in the code can make it wrong, and its first run shows that.
@@ -172,9 +170,7 @@ if (!LEAN)
       ['localStorageStore.prefix must be a string, got object', () => untyped(oncefetch.localStorageStore)({ prefix: {} })],
       ['memoryStore.now must be a function, got number', () => untyped(oncefetch.memoryStore)({ now: 7 })],
       ['memoryStore.medium must be an object, got string', () => untyped(oncefetch.memoryStore)({ medium: 'shop' })],
-    ])('of a store: %s', (message, call) => {
-      expect(call).toThrow(new TypeError(`once: ${message}`));
-    });
+    ])('of a store: %s', (message, call) => expect(call).toThrow(new TypeError(`once: ${message}`)));
   });
 
 test('a client of one copy of the package is a client for the functions of another copy', async () => {
@@ -211,6 +207,4 @@ test('a client in the reactive state of a framework works as it does outside', a
   await world.run(close(once));
 });
 
-test('a client that is logged shows nothing of its internals', () => {
-  expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}');
-});
+test('a client that is logged shows nothing of its internals', () => expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}'));

@@ -24,9 +24,7 @@ async function diesAtWork(world: World, { tab, once }: Page): Promise<void> {
 test('a process has one name in all its leases: under another name it could not renew those that it has', async ({ world, one }) => {
   world.server.otherwise = charged(hangs());
   const names = [NAME, ['book', 1], ['vote', 1]];
-  for (const operation of names) {
-    await world.begin(pay(one.once, { operation } as object));
-  }
+  for (const operation of names) await world.begin(pay(one.once, { operation } as object));
   const owners = names.map((name) => world.record(name)?.lease?.owner);
   expect(new Set(owners).size).toBe(1);
   expect(owners[0]).toBeTypeOf('string');

@@ -355,9 +355,7 @@ describe('resume', () => {
   test('goes on with everything that is pending, a few at a time, and yields how each ended', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
-    for (let cart = 0; cart < 6; cart++) {
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
-    }
+    for (let cart = 0; cart < 6; cart++) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     const next = tab.reload().once(options);
     let busy = 0;
     let most = 0;
@@ -379,9 +377,7 @@ describe('resume', () => {
   test('sends nothing more once the app stops iterating', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
-    for (const cart of [1, 2]) {
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
-    }
+    for (const cart of [1, 2]) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     const next = tab.reload().once(options);
     world.server.plays(replays(), answers(503, '', { 'retry-after': '5' }));
     const first = (async () => {

@@ -30,6 +30,4 @@ test.each<[string, Parameters<typeof payloadsOf>[1], Parameters<typeof payloadsO
   ['an earlier payload, perhaps one that was refused under the key before', replayed('server'), { earlier: true }, { record: reused }, 'RA'],
   ['a 2xx that no other payload changes', fresh(false, false), {}, { record: reused }, 'AB'],
   ['a 2xx of either payload, after a refusal under another key', fresh(false, true), {}, { record: follows }, 'AB'],
-])('%s', (_, ending, how, start, lists) => {
-  expect(payloadsOf(record, ending, how, { refusedOnly: undefined, record, ...start }).join('')).toBe(lists);
-});
+])('%s', (_, ending, how, start, lists) => expect(payloadsOf(record, ending, how, { refusedOnly: undefined, record, ...start }).join('')).toBe(lists));

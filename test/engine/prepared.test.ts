@@ -75,9 +75,7 @@ describe('the arguments of fetch', () => {
     });
   });
 
-  test.each(['GET', 'HEAD'])('a Request to %s has no body', (method) => {
-    expect(read(new Request(URL_, { method }))).toMatchObject({ method, body: undefined });
-  });
+  test.each(['GET', 'HEAD'])('a Request to %s has no body', (method) => expect(read(new Request(URL_, { method }))).toMatchObject({ method, body: undefined }));
 
   test('the mode of a navigation is dropped, every other mode is kept', () => {
     const navigation = { url: URL_, method: 'POST', headers: new Headers(), mode: 'navigate', bodyUsed: true } as unknown as Request;
@@ -104,9 +102,7 @@ describe('the arguments of fetch', () => {
     [new URL(URL_), false],
     [URL_, false],
     [null, false],
-  ])('%s is a Request: %s', (input, is) => {
-    expect(isRequest(input)).toBe(is);
-  });
+  ])('%s is a Request: %s', (input, is) => expect(isRequest(input)).toBe(is));
 });
 
 describe('a body', () => {
@@ -155,9 +151,7 @@ describe('a body', () => {
     ['a stream of text', Readable.toWeb(Readable.from(['x'])), says(/could not be read$/, /body-unread/)],
     ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100/],
     ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), says(/could not be read$/, /body-unread/)],
-  ])('that cannot be sent twice is refused: %s', async (_, body, message) => {
-    await expect(ready(body)).rejects.toThrow(message);
-  });
+  ])('that cannot be sent twice is refused: %s', (_, body, message) => expect(ready(body)).rejects.toThrow(message));
 
   test('as long as its limit is sent; a longer stream is refused and cancelled', async () => {
     expect(await asText(await ready(new Response('x'.repeat(100)).body))).toHaveLength(100);
@@ -235,9 +229,7 @@ describe('a fingerprint', () => {
     [new Uint8Array(), false],
     [new Uint8Array([191]), false],
     [undefined, false],
-  ])('recognizes JSON by its first character: %o %s', async (body, json) => {
-    expect((await of(body)).json).toBe(json);
-  });
+  ])('recognizes JSON by its first character: %o %s', async (body, json) => expect((await of(body)).json).toBe(json));
 
   test('with a hook is the digest of what the hook returns, and `raw` keeps only four digits', async () => {
     const asked: unknown[] = [];

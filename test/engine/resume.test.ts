@@ -19,9 +19,7 @@ const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
 describe('resume', () => {
   async function scene(names: readonly string[], options: object = {}, dialect = generic({ perAccount: false })) {
     const { world, tab, once } = newWorld().open({ namespace: 'ann', ...KEPT, dialect });
-    for (const name of names) {
-      await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
-    }
+    for (const name of names) await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, dialect, ...options }) };
   }

@@ -53,9 +53,7 @@ test.each<[string, RequestInfo | URL]>([
   ['a URL as text', URL_],
   ['a URL', new URL(URL_)],
   ['a Request', new Request(URL_)],
-])('the place of %s is its URL', (_, input) => {
-  expect(outline({ resolve } as Platform, input, {}).place()).toBe(URL_);
-});
+])('the place of %s is its URL', (_, input) => expect(outline({ resolve } as Platform, input, {}).place()).toBe(URL_));
 
 test('the place of an invalid URL is the text that was given', () => {
   const fails = (): never => {

@@ -92,9 +92,7 @@ describe('a stored record', () => {
       expect(stateOf(client, KEY, nothing)).toEqual({ phase: 'idle' });
   });
 
-  test('has no name if the operation has none', () => {
-    expect([named([]), named(['a'])]).toEqual([undefined, ['a']]);
-  });
+  test('has no name if the operation has none', () => expect([named([]), named(['a'])]).toEqual([undefined, ['a']]));
 });
 
 describe('states', () => {

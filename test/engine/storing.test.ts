@@ -52,9 +52,7 @@ test.each<[Partial<Store>, string]>([
   [{ shared: 'origin', survives: 'process' }, 'disk'],
   [{ shared: 'cluster', survives: 'failover' }, 'disk'],
   [{ shared: 'cluster', survives: 'failover', storedIn: () => 'session' }, 'session'],
-])('a store that is %j is called %s', (claims, called) => {
-  expect(storedIn(claims as Store)).toBe(called);
-});
+])('a store that is %j is called %s', (claims, called) => expect(storedIn(claims as Store)).toBe(called));
 
 describe('a write over a known record', () => {
   test('replaces that record, relaxed unless the call says otherwise', async () => {

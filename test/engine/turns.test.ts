@@ -16,9 +16,7 @@ async function turnsOf(left: readonly OperationName[], prefix?: OperationName) {
   const world = newWorld();
   const options = { namespace: 'ann', ...LEFT };
   const { tab, once } = world.open(options);
-  for (const operation of left) {
-    await world.end(tab, pay(once, { operation }), charged(lost()));
-  }
+  for (const operation of left) await world.end(tab, pay(once, { operation }), charged(lost()));
   world.server.otherwise = replays();
   const next = tab.reload();
   const scans: ScanQuery[] = [];

@@ -236,6 +236,4 @@ test.each<[string, OnceRecord | undefined, boolean]>([
   ["a record with the client's own lease", record(), false],
   ["a record with another client's lease", record({ lease: { owner: 'other', until: NOW + 1 } }), true],
   ["a record with another client's lease that is just over", record({ lease: { owner: 'other', until: NOW } }), false],
-])('%s is held elsewhere: %s', (_, stored, held) => {
-  expect(heldElsewhere({ owner: 'me' } as Client, stored, NOW)).toBe(held);
-});
+])('%s is held elsewhere: %s', (_, stored, held) => expect(heldElsewhere({ owner: 'me' } as Client, stored, NOW)).toBe(held));

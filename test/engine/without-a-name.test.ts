@@ -52,9 +52,7 @@ describe('a key', () => {
     new URLSearchParams({ query: '{ a }' }),
     undefined,
     null,
-  ])('is needed for a body that is not GraphQL: %s', (body) => {
-    expect(wants('POST', body)).toBe(true);
-  });
+  ])('is needed for a body that is not GraphQL: %s', (body) => expect(wants('POST', body)).toBe(true));
 
   test.each<[string, Record<string, string>, boolean]>([
     ['header:Idempotency-Key', { 'idempotency-key': 'k' }, true],

@@ -149,9 +149,7 @@ describe('cause and response', () => {
     expect({ ...error }).not.toHaveProperty('response');
   });
 
-  test('an error has no cause if there was none', () => {
-    expect('cause' in new OnceError('ERR_ONCE_UNKNOWN', OUTCOME)).toBe(false);
-  });
+  test('an error has no cause if there was none', () => expect('cause' in new OnceError('ERR_ONCE_UNKNOWN', OUTCOME)).toBe(false));
 });
 
 describe('two copies of the package', () => {

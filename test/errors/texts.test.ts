@@ -21,9 +21,7 @@ const STEPS = [
 /** For these codes, the outcome says more than the code does. */
 const GENERAL: readonly string[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
-test('only the project lean runs with the short texts', () => {
-  expect(LEAN).toBe(process.env['TEXTS'] === 'lean');
-});
+test('only the project lean runs with the short texts', () => expect(LEAN).toBe(process.env['TEXTS'] === 'lean'));
 
 describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
   test('says what is wrong and how that came about', () => {

@@ -53,9 +53,7 @@ describeOn(missing)('webpack', () => {
     expect(await built(GUARDED, 'production')).toEqual({ panel: false, client: true, scripts: 1 });
   });
 
-  test('leaves out the panel without a guard in production', async () => {
-    expect(await built(BARE, 'production')).toMatchObject({ panel: false, client: true });
-  });
+  test('leaves out the panel without a guard in production', async () => expect(await built(BARE, 'production')).toMatchObject({ panel: false, client: true }));
 
   test.each([GUARDED, BARE])('includes the panel in development', async (app) => {
     expect(await built(app, 'development')).toMatchObject({ panel: true, client: true });

@@ -111,9 +111,7 @@ describe('`changed` in the outcome of a submit after a lost answer', () => {
     return 'changed' in outcome && outcome.changed;
   };
 
-  test('is true for an edited field', async () => {
-    expect(await afterLoss(formOf({ ...CART, token: 'a', card: '5555' }))).toBe(true);
-  });
+  test('is true for an edited field', async () => expect(await afterLoss(formOf({ ...CART, token: 'a', card: '5555' }))).toBe(true));
 
   test('is false for fields that React adds, for the rendered key, and for a field listed in ignore', async () => {
     expect(await afterLoss(formOf({ ...CART, token: 'b', $ACTION_KEY: 'k2', 'idempotency-key': 'r2' }), { ignore: ['token'] })).toBe(false);
@@ -140,9 +138,7 @@ describe('`changed` in the outcome of a submit after a lost answer', () => {
     expect((await actionWith()(undefined, list('b', 'a'))).outcome).toMatchObject({ changed: true });
   });
 
-  test('is true for a token that differs and is not in ignore', async () => {
-    expect(await afterLoss(formOf({ ...CART, token: 'b' }))).toBe(true);
-  });
+  test('is true for a token that differs and is not in ignore', async () => expect(await afterLoss(formOf({ ...CART, token: 'b' }))).toBe(true));
 });
 
 test('two files with the same content are the same payload', async () => {
@@ -182,9 +178,7 @@ test.each([
     "formAction's option call must be an object with options of run, got function",
   ],
   ['an unknown option', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
-])('formAction refuses at once: %s', (_, once, more, message) => {
-  expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);
-});
+])('formAction refuses at once: %s', (_, once, more, message) => expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message));
 
 test('onOutcome of the client is called, too', async () => {
   const told: string[] = [];

@@ -22,13 +22,9 @@ test.each([
   [HTTP.serverPort, conventions.ATTR_SERVER_PORT],
   [HTTP.url, conventions.ATTR_URL_FULL],
   [HTTP.errorType, conventions.ATTR_ERROR_TYPE],
-])('%s is %s, as in the semantic conventions', (ours, theirs) => {
-  expect(ours).toBe(theirs);
-});
+])('%s is %s, as in the semantic conventions', (ours, theirs) => expect(ours).toBe(theirs));
 
-test('the table above has every name of HTTP', () => {
-  expect(Object.keys(HTTP)).toHaveLength(8);
-});
+test('the table above has every name of HTTP', () => expect(Object.keys(HTTP)).toHaveLength(8));
 
 test('names of oncefetch follow the rules for names', () => {
   expect(breachesOfNames([...Object.values(ATTRIBUTES), ...Object.values(EVENTS)])).toEqual([]);

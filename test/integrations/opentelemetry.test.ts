@@ -385,9 +385,7 @@ describe('the count of unsettled operations', () => {
 
 test('unsettled operations are counted in each namespace, also for extended clients and clients with telemetry of their own', async ({ world, tab, once }) => {
   const clients = [extend(once, { namespace: 'payments' }), extend(once, { namespace: 'payments' }), tab.once({ namespace: 'mails', use: [traced()] })];
-  for (const client of [once, ...clients]) {
-    await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }), charged(lost()));
-  }
+  for (const client of [once, ...clients]) await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }), charged(lost()));
   expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
 });
 

@@ -100,9 +100,7 @@ describe('a charge whose connection broke is not "unsent" because a copy of it w
 });
 
 describe("Node's own fetch", () => {
-  test('reports unsent if the connection was refused', async () => {
-    expect(await charge(await nobody())).toMatchObject(UNSENT);
-  });
+  test('reports unsent if the connection was refused', async () => expect(await charge(await nobody())).toMatchObject(UNSENT));
 
   test('reports unsent if the connection was refused, even with a plain Agent of an undici that the app has installed', async () => {
     setGlobalDispatcher(new Agent({ connect: { timeout: 1000 } }));

@@ -4,13 +4,9 @@ import { committed, reports } from '../../scripts/api.mjs';
 
 const now = reports();
 
-test.each(Object.keys(now))('api/%s is up to date (npm run api)', (file) => {
-  expect(committed()[file]).toBe(now[file]);
-});
+test.each(Object.keys(now))('api/%s is up to date (npm run api)', (file) => expect(committed()[file]).toBe(now[file]));
 
-test('no entry that was removed still has a report', () => {
-  expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort());
-});
+test('no entry that was removed still has a report', () => expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort()));
 
 /** Constants of which only the values are public, and types that the main entry exports or that nobody has to name. */
 const UNNAMED = /^(WINDOWS_MS|HEADERS|FAULTS|BEFALLS|OperationState|ModelRequest|Call|OnceInit)$/;

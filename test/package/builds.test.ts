@@ -87,9 +87,7 @@ describe('a bundler for pages', () => {
     expect((JSON.parse(printed()) as Said).name).toMatch(LONG);
   });
 
-  test('gets the long ones for Node', async () => {
-    expect((await bundled({ platform: 'node' })).files).toEqual(['dialects.js', 'index.js', 'react.js']);
-  });
+  test('gets the long ones for Node', async () => expect((await bundled({ platform: 'node' })).files).toEqual(['dialects.js', 'index.js', 'react.js']));
 
   test.each([
     ['in production', [], 'index.lean.cjs', SHORT],

@@ -39,6 +39,4 @@ test('NODE_DEBUG=oncefetch writes a line for each step, once for each copy of th
   ]);
 });
 
-test.each([undefined, 'http-proxy'])('NODE_DEBUG=%s writes nothing', async (debug) => {
-  expect(await stderrOf(debug)).toEqual([]);
-});
+test.each([undefined, 'http-proxy'])('NODE_DEBUG=%s writes nothing', async (debug) => expect(await stderrOf(debug)).toEqual([]));

@@ -107,9 +107,7 @@ describe.each(runtimes())('Node $version', ({ path, version }) => {
     expect(stdout.trim(), all).toBe('["unknown","unknown","paid",0]');
   });
 
-  test('is a version that package.json permits', () => {
-    expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(20);
-  });
+  test('is a version that package.json permits', () => expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(20));
 });
 
 describe('the package', () => {

@@ -56,8 +56,6 @@ describe.each(COMPILERS)('TypeScript %s', (_, ts) => {
       ['a bundler', [], { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, skipLibCheck: false }],
       ['Node', [COMMONJS], { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: false }],
       ['Node, libraries unchecked', [COMMONJS], { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true }],
-    ])('as %s resolves it', (_, further, resolution) => {
-      expect(errors(ts, [...programs, ...further], { ...libraries, ...resolution })).toEqual([]);
-    });
+    ])('as %s resolves it', (_, further, resolution) => expect(errors(ts, [...programs, ...further], { ...libraries, ...resolution })).toEqual([]));
   });
 });

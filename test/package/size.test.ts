@@ -14,6 +14,4 @@ test.each([...new Set([...Object.keys(budgets), ...entries.map(specifierOf)])])(
   expect(sizes[name]?.now).toBeLessThanOrEqual(budgets[name] ?? 0);
 });
 
-test('every budget belongs to something that is measured', () => {
-  expect(Object.keys(budgets).filter((name) => !(name in sizes))).toEqual([]);
-});
+test('every budget belongs to something that is measured', () => expect(Object.keys(budgets).filter((name) => !(name in sizes))).toEqual([]));

@@ -21,9 +21,7 @@ function directives(file: string): string[] {
   return found;
 }
 
-test.each(['react.js', 'react.cjs'])('%s says "use client" before anything else', (file) => {
-  expect(directives(file)[0]).toBe('use client');
-});
+test.each(['react.js', 'react.cjs'])('%s says "use client" before anything else', (file) => expect(directives(file)[0]).toBe('use client'));
 
 test('no other file says it, because oncefetch itself runs on server and client', () => {
   const others = readdirSync(join(root, 'dist')).filter((file) => /\.c?js$/.test(file) && !/^react\.c?js$/.test(file));

@@ -55,9 +55,7 @@ describe('the table of the comparison', () => {
     [[3], 3],
     [[9, 1, 5], 5],
     [[4, 1, 3, 2], 2.5],
-  ])('the median of %j is %f', (numbers, middle) => {
-    expect(median(numbers)).toBe(middle);
-  });
+  ])('the median of %j is %f', (numbers, middle) => expect(median(numbers)).toBe(middle));
 
   test('aligns its columns and adds up each lane', () => {
     const line: Line = { lane: 'a', fault: 'none', wanted: 10, made: 12, duplicates: 2, lost: 0, untrue: 1, harmedTwice: 2, medianMs: 4.4 };

@@ -60,9 +60,7 @@ describeOn(withoutPrometheus)('a run of the services, in Prometheus', () => {
     },
   );
 
-  test('the list of services has every service', () => {
-    expect(answers.jobs).toEqual(['billing', 'customers', 'orders']);
-  });
+  test('the list of services has every service', () => expect(answers.jobs).toEqual(['billing', 'customers', 'orders']));
 
   test.each([
     ['Operations by outcome', 'done, fresh'],

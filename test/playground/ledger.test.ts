@@ -66,9 +66,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('refuses an unknown end of a cart', async () => {
-    expect((await post('/api/intents', { lane: 'plain', cart: 'c', ended: 'perhaps' })).status).toBe(400);
-  });
+  test('refuses an unknown end of a cart', async () => expect((await post('/api/intents', { lane: 'plain', cart: 'c', ended: 'perhaps' })).status).toBe(400));
 
   test('shows an order as open, then as paid, in its own lane only', async () => {
     expect((await get('/api/orders/by-cart/c%201')).state).toBe('open');

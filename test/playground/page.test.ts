@@ -31,9 +31,7 @@ describe('the verdict', () => {
     [unsure, 0, 'unsure', 'Not charged. The customer was told “not sure yet”, which is true.'],
     [unsure, 1, 'unsure', 'Charged once, €42.00. The customer was told “not sure yet”, which is true.'],
     [unsure, 2, 'bad', 'Charged 2 times, €84.00 in all. The customer was told “not sure yet”.'],
-  ])('%o with %i charges', (seen, count, tone, says) => {
-    expect(verdictOf(seen, charges(count), true)).toEqual({ tone, says });
-  });
+  ])('%o with %i charges', (seen, count, tone, says) => expect(verdictOf(seen, charges(count), true)).toEqual({ tone, says }));
 });
 
 test('the "not sure" screen stops saying "pay again" as soon as a press would send nothing', () => {
@@ -66,9 +64,7 @@ describe('the timeline', () => {
     expect(drawn([entry(0, 10), entry(10, 20, 'wait'), entry(20, 30)]).map(([, , number]) => number)).toEqual([1, undefined, 2]);
   });
 
-  test('draws an entry that is still going on up to the present', () => {
-    expect(drawn([entry(1000, null)], 1700)).toEqual([[0, 700, 1, 0]]);
-  });
+  test('draws an entry that is still going on up to the present', () => expect(drawn([entry(1000, null)], 1700)).toEqual([[0, 700, 1, 0]]));
 
   test('cuts out a long pause after the latest end of overlapping entries, and says how long it was', () => {
     expect(drawn([entry(0, 3000), entry(100, 200), entry(63_000, 63_100)])).toEqual([
@@ -78,7 +74,5 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('is as long as its last bar', () => {
-    expect([layOut([], 5).endMs, layOut([entry(0, 3000), entry(100, 200)], 0).endMs]).toEqual([0, 3000]);
-  });
+  test('is as long as its last bar', () => expect([layOut([], 5).endMs, layOut([entry(0, 3000), entry(100, 200)], 0).endMs]).toEqual([0, 3000]));
 });

@@ -25,6 +25,4 @@ test.each([
   ['?seed=-1', undefined],
   ['?seed=1e9', undefined],
   ['?seed=<script>', undefined],
-])('the seed of %s', (search, seed) => {
-  expect(seedOf(search)).toBe(seed);
-});
+])('the seed of %s', (search, seed) => expect(seedOf(search)).toBe(seed));

@@ -104,9 +104,7 @@ async function found({ row, parts = {}, uncounted }: Earned): Promise<ProbeFindi
   }
 }
 
-test.concurrent.each(Object.entries(EARNED))('%s', async (finding, earned) => {
-  expect(await found(earned)).toBe(finding);
-});
+test.concurrent.each(Object.entries(EARNED))('%s', async (finding, earned) => expect(await found(earned)).toBe(finding));
 
 test('a server that takes the keys of another origin for new keys makes a second effect', async () => {
   expect(await found({ row: 'preflight', parts: { ...cors('*'), scope: ({ key, origin }) => `${key} ${origin}` } })).toBe('doubles');

@@ -103,13 +103,9 @@ function crowd(count: number, label: (of: OperationName) => string): number {
 }
 
 describe('names', () => {
-  test('never share their text, even among thousands of look-alikes', () => {
-    expect(crowd(1500, encodeName)).toBeGreaterThan(5000);
-  });
+  test('never share their text, even among thousands of look-alikes', () => expect(crowd(1500, encodeName)).toBeGreaterThan(5000));
 
-  test('never share a derived key', () => {
-    expect(crowd(150, (operation) => derived({ namespace: 'ann', operation, generation: 0 }))).toBeGreaterThan(500);
-  });
+  test('never share a derived key', () => expect(crowd(150, (operation) => derived({ namespace: 'ann', operation, generation: 0 }))).toBeGreaterThan(500));
 
   test('are decoded unchanged from their text, lone surrogates and bigints included', () => {
     for (const one of fc.sample(name, { numRuns: 1000, seed })) {

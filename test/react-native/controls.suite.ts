@@ -31,9 +31,7 @@ describe.each(environments.filter(({ os }) => os === 'android'))('a core in $nam
     return { effect, charges: shop.saw(id).charges };
   };
 
-  test('pays if it is unchanged', async () => {
-    expect(await pays((code) => code, `${environment.app}-as-it-is`)).toEqual({ effect: 'done', charges: 1 });
-  });
+  test('pays if it is unchanged', async () => expect(await pays((code) => code, `${environment.app}-as-it-is`)).toEqual({ effect: 'done', charges: 1 }));
 
   const controls = Object.entries(CONTROLS).filter(([, { missing }]) => missing.includes(environment.app));
   test.each(controls)('that uses %s does not pay', async (name, { from, to }) => {

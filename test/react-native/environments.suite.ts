@@ -22,9 +22,7 @@ describe.each(environments)('$name', (environment) => {
   });
   afterAll(() => app.close());
 
-  test('has all scenarios, and no others', () => {
-    expect(Object.keys(app.global.scenarios)).toEqual(Object.keys(EXPECTED));
-  });
+  test('has all scenarios, and no others', () => expect(Object.keys(app.global.scenarios)).toEqual(Object.keys(EXPECTED)));
 
   test.each(Object.keys(EXPECTED))('%s', async (scenario) => {
     const id = `${environment.app}-${environment.os}-${scenario.replaceAll(' ', '-')}`;

@@ -38,18 +38,14 @@ function compile(compiler: string, file: string): string {
 }
 
 describe.each(Object.entries(COMPILERS))('%s', (_, { compiler, compiles }) => {
-  test('compiles the published file', () => {
-    expect(compile(compiler, join(made, 'node_modules/oncefetch/dist/react-native.bundle.cjs'))).toBe('compiled');
-  });
+  test('compiles the published file', () => expect(compile(compiler, join(made, 'node_modules/oncefetch/dist/react-native.bundle.cjs'))).toBe('compiled'));
 
   test.each(environments.filter(({ app, os }) => os === 'ios' && compiles.includes(app)))('compiles the app of $name', ({ app, os }) => {
     expect(compile(compiler, bundleOf(app, os))).toBe('compiled');
   });
 
   const example = compiles.includes('expo-57') ? (['ios', 'android'] as const) : [];
-  test.each(example)('compiles the example for %s', (os) => {
-    expect(compile(compiler, bundleOf('example', os))).toBe('compiled');
-  });
+  test.each(example)('compiles the example for %s', (os) => expect(compile(compiler, bundleOf('example', os))).toBe('compiled'));
 
   test.each(['async function* a() {}', 'class A { static { using b = c; } }', 'import.meta.url;', '/[a--b]/v;'])('rejects %s', (bad) => {
     const file = join(made, 'bad.js');
@@ -78,9 +74,7 @@ describe('React Native 0.88.1 in a running Hermes 0.12', () => {
     came = new Map(lines.map((line) => JSON.parse(line) as Came).map((one) => [one.scenario, one]));
   });
 
-  test('has all scenarios, and no others', () => {
-    expect([...came.keys()]).toEqual(Object.keys(EXPECTED));
-  });
+  test('has all scenarios, and no others', () => expect([...came.keys()]).toEqual(Object.keys(EXPECTED)));
 
   test.each(Object.keys(EXPECTED))('%s', (scenario) => {
     const { saw, server } = came.get(scenario)!;

@@ -41,6 +41,4 @@ describe.each(withStore)('$name', { concurrent: true }, ({ start }) => {
   });
 });
 
-test('on CI, at least one runtime with a store is installed', () => {
-  expect(withStore.length > 0 || !process.env['CI']).toBe(true);
-});
+test('on CI, at least one runtime with a store is installed', () => expect(withStore.length > 0 || !process.env['CI']).toBe(true));

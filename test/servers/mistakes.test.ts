@@ -91,9 +91,7 @@ describe.each(Object.entries(PAGES))('%s', (page, { heading, cases }) => {
     expect(rows.find(([said]) => said === name)?.slice(2)).toEqual(cells);
   });
 
-  test('has a row for each of these cases, and no others', () => {
-    expect(rows.map(([server]) => server)).toEqual(Object.keys(cases));
-  });
+  test('has a row for each of these cases, and no others', () => expect(rows.map(([server]) => server)).toEqual(Object.keys(cases)));
 });
 
 /** What the probe's row `row` finds at a server with this mistake. */

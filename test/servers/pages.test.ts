@@ -62,9 +62,7 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     expect(shown).toEqual(Object.entries(PARTS[name] ?? {}).map(([part, { turns }]) => [turns, `\`npm run schemes -- ${name} --without ${part}\``]));
   });
 
-  test('shows the command that runs it', () => {
-    expect(code('sh')).toEqual([`npm run schemes -- ${name}\n`]);
-  });
+  test('shows the command that runs it', () => expect(code('sh')).toEqual([`npm run schemes -- ${name}\n`]));
 });
 
 test('every scheme is in the list, and every fault in the table', () => {
@@ -84,6 +82,4 @@ test('the tables have every scheme, and agree with the probe on which servers re
   expect(chosen?.filter(([, , again]) => again?.startsWith('no:')).map(([name]) => schemeOf(name))).toEqual(withoutReplay);
 });
 
-test('`missing` finds a line that is out of order', () => {
-  expect(missing(['a', 'c', 'b'], ['a', 'b', 'c'])).toBe('b');
-});
+test('`missing` finds a line that is out of order', () => expect(missing(['a', 'c', 'b'], ['a', 'b', 'c'])).toBe('b'));

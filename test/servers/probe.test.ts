@@ -77,9 +77,7 @@ describe('schemes', () => {
     });
   }
 
-  test('are all probed', () => {
-    expect(Object.keys(ASKS)).toEqual(Object.keys(schemes));
-  });
+  test('are all probed', () => expect(Object.keys(ASKS)).toEqual(Object.keys(schemes)));
 });
 
 test('the playground', async () => {

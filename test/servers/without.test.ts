@@ -36,6 +36,4 @@ for (const [kind, missing] of [
     });
   });
 
-test('every scheme has parts', () => {
-  expect(Object.keys(PARTS)).toEqual(Object.keys(schemes));
-});
+test('every scheme has parts', () => expect(Object.keys(PARTS)).toEqual(Object.keys(schemes)));

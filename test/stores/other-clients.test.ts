@@ -57,9 +57,7 @@ describe('a PGlite', () => {
     expect(declared(dataDir)).toMatchObject({ survives: 'context', shared: 'context' });
   });
 
-  test.each(['./data', 'file://data', 'idb://data'])('in %s survives', (dataDir) => {
-    expect(declared(dataDir)).toMatchObject({ survives: 'machine' });
-  });
+  test.each(['./data', 'file://data', 'idb://data'])('in %s survives', (dataDir) => expect(declared(dataDir)).toMatchObject({ survives: 'machine' }));
 });
 
 describe('a database of SQLite whose statements', () => {

@@ -70,9 +70,7 @@ test.each<[string, () => unknown]>([
   ['d1Store.timeoutMs must be a number, got string', () => d1Store({ prepare: nothing, batch: nothing } as never, { timeoutMs: '5000' } as never)],
   ['durableObjectStore.table must be a string, got null', () => durableObjectStore({ transactionSync: nothing, sql: {} } as never, { table: null } as never)],
   ['denoKvStore.prefix must be a string, got an array', () => denoKvStore({ atomic: nothing } as never, { prefix: ['shop'] } as never)],
-])('an option of a wrong type is refused at once: %s', (message, open) => {
-  expect(open).toThrow(new TypeError(`once: ${message}`));
-});
+])('an option of a wrong type is refused at once: %s', (message, open) => expect(open).toThrow(new TypeError(`once: ${message}`)));
 
 // Redis would wait for nobody, or for ever, or refuse WAIT after it has made the update: at the first payment.
 test.each([
@@ -94,9 +92,7 @@ test.each([
   expect(() => sqliteStore(given as never)).toThrow(new TypeError(`once: the options of sqliteStore must be an object, got ${got}`));
 });
 
-test('the longest time limit of a store is that of the engine', () => {
-  expect(STORE_TIMEOUT_MS).toBe(STORE_MS_MAX);
-});
+test('the longest time limit of a store is that of the engine', () => expect(STORE_TIMEOUT_MS).toBe(STORE_MS_MAX));
 
 test('an update that has rejected because another connection had locked the file is not made after the lock is gone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));

@@ -12,13 +12,9 @@ const file = join(import.meta.dirname, '../../docs/verdicts.md');
 const DECISION = '../../docs/decisions/0019-only-the-application-uses-up-a-key.md';
 const text = page();
 
-test('docs/verdicts.md is up to date (npm run tables)', () => {
-  expect(readFileSync(file, 'utf8')).toBe(text);
-});
+test('docs/verdicts.md is up to date (npm run tables)', () => expect(readFileSync(file, 'utf8')).toBe(text));
 
-test('every row of the table of decisions has one decision', () => {
-  expect(decisionRows().filter(([, , decision]) => decision.includes(' / '))).toEqual([]);
-});
+test('every row of the table of decisions has one decision', () => expect(decisionRows().filter(([, , decision]) => decision.includes(' / '))).toEqual([]));
 
 const settlesAsNone = (decision: string): boolean => decision.includes('**none');
 const isUnsure = (when: string): boolean => when.includes('something unsure') && !/(^|, )only refusals/.test(when);

@@ -25,9 +25,7 @@ async function failures(flaw: (store: Store, medium: string) => Partial<Store>):
 
 const SHARED = ['x: what an update stored is there for a store opened after it resolved'];
 
-test('passes a store without a flaw', async () => {
-  expect(await failures(() => ({}))).toEqual([]);
-});
+test('passes a store without a flaw', async () => expect(await failures(() => ({}))).toEqual([]));
 
 test('fails a store that caches its reads, and so misses what another store writes later', async () => {
   const cached = (store: Store): Partial<Store> => {

@@ -383,13 +383,9 @@ const FLAWS: Record<string, Partial<Parts>> = {
 };
 
 describe('the contract', () => {
-  test('passes a store without a flaw', async () => {
-    expect(await failures({})).toEqual([]);
-  });
+  test('passes a store without a flaw', async () => expect(await failures({})).toEqual([]));
 
-  test.each(Object.keys(FLAWS))('fails a store that %s', async (name) => {
-    expect((await failures(FLAWS[name] ?? {})).length).toBeGreaterThan(0);
-  });
+  test.each(Object.keys(FLAWS))('fails a store that %s', async (name) => expect((await failures(FLAWS[name] ?? {})).length).toBeGreaterThan(0));
 
   test('reports the cases that it left out, and why', async () => {
     const cases: (() => Promise<void>)[] = [];

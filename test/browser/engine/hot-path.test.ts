@@ -61,6 +61,4 @@ test('a call without a name searches the store once for an unsettled call with t
   expect(steps).toEqual(['readonly relaxed', 'list by getAll', 'lock', 'readwrite relaxed', 'get', 'put', 'first byte', 'readwrite relaxed', 'get', 'put']);
 });
 
-test('a GET without a name touches neither store nor locks', async () => {
-  expect(await stepsOf('ann', (once, url) => once.fetch(url))).toEqual(['first byte']);
-});
+test('a GET without a name touches neither store nor locks', async () => expect(await stepsOf('ann', (once, url) => once.fetch(url))).toEqual(['first byte']));

@@ -36,9 +36,7 @@ async function outlives(keepalive: boolean): Promise<boolean | undefined> {
 }
 
 describe('a page that is closed in the middle of an attempt', () => {
-  test('closes the connection', async () => {
-    expect(await outlives(false)).toBe(false);
-  });
+  test('closes the connection', async () => expect(await outlives(false)).toBe(false));
 
   test('keeps the connection if keepalive is set; the operation still stays pending, and the next page finds it', async () => {
     expect(await outlives(true)).toBe(true);

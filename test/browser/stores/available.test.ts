@@ -32,9 +32,7 @@ function failing(name: string): unknown {
 }
 
 describe('IndexedDB', () => {
-  test('is available if it opens', async () => {
-    expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(true);
-  });
+  test('is available if it opens', async () => expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(true));
 
   test.each([
     ['is missing', { value: undefined }],
@@ -88,9 +86,7 @@ describe('IndexedDB', () => {
 });
 
 describe('localStorage', () => {
-  test('is available in a page', async () => {
-    expect(await localStorageStore().available?.()).toBe(true);
-  });
+  test('is available in a page', async () => expect(await localStorageStore().available?.()).toBe(true));
 
   test.each([
     ['is missing', { value: undefined }],
@@ -106,9 +102,7 @@ describe('localStorage', () => {
 describe('the first available store', () => {
   const chain = () => firstAvailable([indexedDbStore({ name: freshName() }), localStorageStore({ prefix: freshName() }), memoryStore()]);
 
-  test('is IndexedDB in a browser', async () => {
-    expect((await chain().ready()).kind).toBe('indexeddb');
-  });
+  test('is IndexedDB in a browser', async () => expect((await chain().ready()).kind).toBe('indexeddb'));
 
   test('is localStorage if IndexedDB is refused', async () => {
     openWith(refuse);

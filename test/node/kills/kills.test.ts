@@ -24,7 +24,5 @@ describe.concurrent('processes that share', () => {
   describe('SQLite', one('sqlite'));
   describeOn(withoutRedis)('Redis', one('redis'));
   describeOn(withoutPostgres)('PostgreSQL', one('postgres'));
-  test('nothing charge twice', { timeout: 120_000 }, async () => {
-    expect((await killRun('none', KILLS)).duplicates).toBeGreaterThan(0);
-  });
+  test('nothing charge twice', { timeout: 120_000 }, async () => expect((await killRun('none', KILLS)).duplicates).toBeGreaterThan(0));
 });

@@ -14,8 +14,6 @@ export const settlesWhenCalm: Checker = {
     if (late > 0) ledger.violate(NAME, fact.op, `call ${call.id} returned ${late} ms past its limits`);
   },
   atRest(ledger) {
-    for (const op of ledger.ops.values()) {
-      for (const call of op.calls) if (!call.told && !call.dead) ledger.violate(NAME, op, `call ${call.id} never returned`);
-    }
+    for (const op of ledger.ops.values()) for (const call of op.calls) if (!call.told && !call.dead) ledger.violate(NAME, op, `call ${call.id} never returned`);
   },
 };
