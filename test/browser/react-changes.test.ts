@@ -32,9 +32,7 @@ test('another name in the middle of a call shows its own operation, and the firs
   await act(() => at('a'));
   server.faults.next({ name: 'delay', ms: 300 });
   let paying: Promise<unknown> | undefined;
-  await act(async () => {
-    paying = pays.at(-1)?.();
-  });
+  await act(async () => void (paying = pays.at(-1)?.()));
   await settled(() => expect(shown('output')).toBe('sending/1'));
   frames = [];
   await act(() => at('b'));
@@ -55,9 +53,7 @@ test('another client in the middle of a call shows what it knows, and the first 
   await act(() => at(one));
   server.faults.next({ name: 'delay', ms: 300 });
   let paying: Promise<unknown> | undefined;
-  await act(async () => {
-    paying = pays.at(-1)?.();
-  });
+  await act(async () => void (paying = pays.at(-1)?.()));
   await settled(() => expect(shown('output')).toBe('sending/1'));
   await act(() => at(two));
   await settled(() => expect(shown('output')).toBe('idle/0'));
@@ -147,9 +143,7 @@ test('a transition that suspends in the middle of a call loses nothing', async (
     void first?.();
   });
   await settled(() => expect(shown('output')).toBe('idle/0'));
-  await act(() => {
-    go(0);
-  });
+  await act(() => void go(0));
   await settled(() => expect(shown('output')).toBe('unsettled/1'));
   expect(server.effects).toHaveLength(1);
 });

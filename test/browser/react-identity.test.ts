@@ -83,9 +83,7 @@ test('a payment that ends after its user has left is not shown to the next user,
   const off = subscribe(once, ({ type, foreign }) => heard.push([type, foreign]));
   server.faults.next({ name: 'delay', ms: 200 });
   let paying: Promise<unknown> | undefined;
-  await act(async () => {
-    paying = once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart], meta: { total: '€42.00' } } });
-  });
+  await act(async () => void (paying = once.fetch('/api/payments', { ...body, once: { operation: ['pay', cart], meta: { total: '€42.00' } } })));
   await settled(() => expect(shown('output')).toBe('sending/'));
   person = 'bert';
   await act(() => paying);

@@ -128,9 +128,7 @@ test('ten changes while a list is read: it is read once more, and shows the last
   await pause(50);
   scan.mockClear();
   let release = (): void => {};
-  held = new Promise((resolve) => {
-    release = resolve;
-  });
+  held = new Promise((resolve) => void (release = resolve));
   refresh(once);
   await pause(10);
   server.faults.next('lose-response');
@@ -150,9 +148,7 @@ test('a list with a limit skips operations in flight, and shows the next ones', 
   let release: (() => void) | undefined;
   const held: typeof fetch = async (...call) => {
     if (release === undefined) return server.fetch(...call);
-    await new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    await new Promise<void>((resolve) => void (release = resolve));
     return server.fetch(...call);
   };
   const once = client({ fetch: held, limits: { attempts: 1 } });

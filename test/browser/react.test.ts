@@ -88,9 +88,7 @@ test('the banner appears with an unknown outcome, shows its meta, and disappears
   });
   await settled(() => expect(shown('p')).toBe('€42.00'));
   await act(() => settle(once, ['pay', cart, 1], 'done'));
-  await act(async () => {
-    document.dispatchEvent(new Event('visibilitychange'));
-  });
+  await act(async () => void document.dispatchEvent(new Event('visibilitychange')));
   await settled(() => expect(shown('p')).toBe(''));
 });
 

@@ -17,9 +17,7 @@ const ORDER: Order = { cart: 'c-42', card: 'good' };
 const DECLINED: Order = { cart: 'c-42', card: 'declined' };
 
 let shop: Shop;
-beforeEach(async () => {
-  shop = await openShop();
-});
+beforeEach(async () => void (shop = await openShop()));
 afterEach(() => shop.close());
 
 interface Paid {

@@ -27,9 +27,7 @@ const clients: Record<string, (fetch: Fetch) => Fetch> = {
 };
 
 let echo: Echo;
-beforeAll(async () => {
-  echo = await openEcho();
-});
+beforeAll(async () => void (echo = await openEcho()));
 afterAll(() => echo.close());
 beforeEach(() => void echo.arrivals.splice(0));
 

@@ -9,9 +9,7 @@ import type { Order } from './support/clients.js';
 import { openShop, type Shop } from './support/shop.js';
 
 let shop: Shop;
-beforeEach(async () => {
-  shop = await openShop();
-});
+beforeEach(async () => void (shop = await openShop()));
 afterEach(async () => {
   onlineManager.setOnline(true);
   await shop.close();

@@ -44,9 +44,7 @@ const MINE: OnceInit = ['upload', 1];
 const onceFetch = (): Fetch => createOnce({ namespace: 'ann', store: memoryStore(), retry: { minDelayMs: 1, maxDelayMs: 2 } }).fetch as Fetch;
 
 let echo: Echo;
-beforeAll(async () => {
-  echo = await openEcho();
-});
+beforeAll(async () => void (echo = await openEcho()));
 afterAll(() => echo.close());
 
 /** The last event, whether the count only ever grew, and the requests that arrived. */

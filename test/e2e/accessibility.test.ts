@@ -69,9 +69,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
 
 describe('axe finds nothing and nothing scrolls sideways', () => {
   let tab: Tab;
-  beforeAll(async () => {
-    tab = await playground.customer();
-  });
+  beforeAll(async () => void (tab = await playground.customer()));
   afterAll(() => playground.clear());
 
   test.each(Object.keys(STATES))('%s', async (state) => {

@@ -48,9 +48,7 @@ describe.each(here)('$name', ({ name }) => {
     started.push(one);
     return one;
   };
-  beforeAll(async () => {
-    tabs = await start();
-  });
+  beforeAll(async () => void (tabs = await start()));
   afterAll(async () => {
     for (const one of started) await one.stop();
   });

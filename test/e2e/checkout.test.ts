@@ -176,9 +176,7 @@ describe('one device, several users', () => {
         });
         for (const store of db.objectStoreNames) {
           const all = db.transaction(store).objectStore(store).getAll();
-          await new Promise((resolve) => {
-            all.onsuccess = resolve;
-          });
+          await new Promise((resolve) => void (all.onsuccess = resolve));
           texts.push(JSON.stringify(all.result));
         }
         db.close();

@@ -9,9 +9,7 @@ import type { Tab } from './support/tab.ts';
 
 let tab: Tab;
 inPlayground({ keep: true });
-beforeAll(async () => {
-  tab = await playground.customer();
-});
+beforeAll(async () => void (tab = await playground.customer()));
 beforeEach(() => playground.startOver(tab));
 
 /** Checks that there is one charge, and that the screen names it. */

@@ -29,9 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let shop: Shop;
 let tabs: Tabs;
-beforeEach(async () => {
-  shop = await startShop({ public: folder, 'charge-ms': 50, 'retry-after': 0 });
-});
+beforeEach(async () => void (shop = await startShop({ public: folder, 'charge-ms': 50, 'retry-after': 0 })));
 afterEach(() => shop.stop());
 
 const enter = async (user = 'ann'): Promise<Tab> => {
@@ -51,9 +49,7 @@ const inMinutes = (minutes: number) => Date.now() + minutes * MINUTE;
 
 describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with background sync', () => {
   // Each test has its own shop, and so its own origin.
-  beforeAll(async () => {
-    tabs = (await startTabs('chromium')) ?? expect.unreachable();
-  });
+  beforeAll(async () => void (tabs = (await startTabs('chromium')) ?? expect.unreachable()));
   afterAll(() => tabs?.stop());
 
   /** Pays offline, and closes the tab while the payment waits for the network. */
@@ -132,9 +128,7 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
 });
 
 describe.each(here)('$name, and the worker resumes when it starts', ({ name }) => {
-  beforeAll(async () => {
-    tabs = (await startTabs(name)) ?? expect.unreachable();
-  });
+  beforeAll(async () => void (tabs = (await startTabs(name)) ?? expect.unreachable()));
   afterAll(() => tabs?.stop());
 
   test('the browser crashes in the middle of a payment, then a page is opened: one effect, one key, and the page says done', async () => {

@@ -8,9 +8,7 @@ import type { Tab } from './support/tab.ts';
 
 let tab: Tab;
 inPlayground({ keep: true });
-beforeAll(async () => {
-  tab = await playground.customer();
-});
+beforeAll(async () => void (tab = await playground.customer()));
 beforeEach(async () => {
   await playground.startOver(tab);
   await tab.quantity(2);

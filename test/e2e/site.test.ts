@@ -75,9 +75,7 @@ const KINDS = [
 
 describe('a page of each kind', () => {
   let browser: Browser;
-  beforeAll(async () => {
-    browser = await launch();
-  });
+  beforeAll(async () => void (browser = await launch()));
   afterAll(() => browser?.close());
 
   test.each(KINDS)('axe finds nothing on %s', async (kind) => {

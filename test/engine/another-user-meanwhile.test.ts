@@ -176,9 +176,7 @@ describe('a log-in during a resume loses nothing of the previous user', () => {
     let user = 'ann';
     const once = next.once({ namespace: () => user, keep: { request: true } });
     expect(await world.run(pending(once))).toMatchObject([{ sent: 'no', resumable: true }]);
-    next.at(4, () => {
-      user = 'bob';
-    });
+    next.at(4, () => void (user = 'bob'));
     await world.run(resumed(once));
     expect(user).toBe('bob');
     user = 'ann';

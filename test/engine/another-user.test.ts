@@ -19,9 +19,7 @@ interface Was {
 function session(options: OnceOptions = {}) {
   const world = newWorld();
   const who = { user: 'ann' };
-  const logIn = (user: string) => {
-    who.user = user;
-  };
+  const logIn = (user: string) => void (who.user = user);
   const all = { namespace: () => who.user, ...options };
   return { who, logIn, all, ...world.open(all) };
 }
@@ -323,9 +321,7 @@ async function played({ fates, options }: (typeof SCENES)[string], count: number
   };
   const key = ownKey ? strategy : undefined;
   const before = tab.crossings;
-  tab.at(count, () => {
-    user = 'bob';
-  });
+  tab.at(count, () => void (user = 'bob'));
   const told = await world.end(tab, pay(once, { key }));
   const moments = tab.crossings - before;
   expect(strangers).toEqual([]);

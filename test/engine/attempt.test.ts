@@ -164,12 +164,7 @@ describe('the end of an attempt', () => {
     'waits a moment for an answer that has arrived meanwhile, after a sleep or on a clock that was set by %i ms',
     async (ms) => {
       let arrives: (response: Response) => void = () => {};
-      const { clock, left } = scene(
-        () =>
-          new Promise((resolve) => {
-            arrives = resolve;
-          }),
-      );
+      const { clock, left } = scene(() => new Promise((resolve) => void (arrives = resolve)));
       const ended = left();
       clock.jump(ms);
       await clock.advance(ATTEMPT_MS);

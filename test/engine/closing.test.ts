@@ -56,9 +56,7 @@ describe('a client that was extended', () => {
     const grandchild = tab.in(() => extend(child, {}));
     const [paid] = await world.begin(pay(grandchild), delayed(5 * SECOND, charged(answers(201))));
     let over = false;
-    const closing = close(parent).then(() => {
-      over = true;
-    });
+    const closing = close(parent).then(() => void (over = true));
     await world.clock.advance(SECOND);
     expect([over, closed]).toEqual([false, []]);
     expect((await world.end(tab, paid)).outcome).toMatchObject({ type: 'fresh' });

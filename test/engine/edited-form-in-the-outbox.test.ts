@@ -25,9 +25,7 @@ function jobs(server: ScriptedServer) {
     known.set(arrival.key, { text, job });
     return answers(202, '', { location: `/jobs/${job}`, ...(first && { 'idempotent-replayed': 'true' }) })(arrival, of);
   };
-  const end = (): void => {
-    status = 'done';
-  };
+  const end = (): void => void (status = 'done');
   return { begun, end };
 }
 

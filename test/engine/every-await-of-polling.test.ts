@@ -124,9 +124,7 @@ const HAPPENINGS: Record<string, Play> = {
   },
   'the client is closed': async ({ world, tab, once }, count) => {
     let closed: Promise<void> | undefined;
-    tab.at(count, () => {
-      closed = close(once);
-    });
+    tab.at(count, () => void (closed = close(once)));
     const end = await world.end(tab, pay(once));
     await world.run(closed ?? Promise.resolve());
     return end;
@@ -141,9 +139,7 @@ const HAPPENINGS: Record<string, Play> = {
 
 function clockSet(byMs: number): Play {
   return async ({ world, tab, once }, count) => {
-    tab.at(count, () => {
-      tab.skewMs = byMs;
-    });
+    tab.at(count, () => void (tab.skewMs = byMs));
     const end = await world.end(tab, pay(once));
     expect(end.ms).toBeLessThan(2 * MINUTE);
     tab.skewMs = Math.max(0, byMs);

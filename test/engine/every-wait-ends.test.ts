@@ -214,9 +214,7 @@ describe.each(Object.entries(HANGS))('%s never ends', (_, hang) => {
     const ended = begin(long, scene);
     await world.clock.advance(SECOND);
     let closed = false;
-    void close(once).then(() => {
-      closed = true;
-    });
+    void close(once).then(() => void (closed = true));
     await world.clock.advance(hang.closing ?? 0);
     await rest();
     expect(closed).toBe(true);

@@ -13,9 +13,7 @@ const BUSY = { code: 'ERR_ONCE_BUSY' };
 /** Calls `act` once, at the first event of this kind; gives its result. */
 function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise<unknown>): { readonly done: Promise<unknown> } {
   let resolve: (value: unknown) => void = () => {};
-  const done = new Promise<unknown>((told) => {
-    resolve = told;
-  });
+  const done = new Promise<unknown>((told) => void (resolve = told));
   const off = subscribe(once, (event) => {
     if (event.type !== type) return;
     off();
@@ -147,9 +145,7 @@ describe('a press in a listener that has heard of the end is a press after the e
     const { tab, once } = world.open(ALWAYS);
     world.server.plays(answers(201), answers(201));
     let next: Promise<Response> | undefined;
-    listen(once, () => {
-      next ??= pay(once);
-    });
+    listen(once, () => void (next ??= pay(once)));
     await world.end(tab, pay(once));
     expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh', joined: false });
     expect(new Set(world.server.keys).size).toBe(2);
@@ -197,9 +193,7 @@ describe('a listener of the end that close causes', () => {
   test('can close the client and settle at the same time', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     let closed: Promise<void> | undefined;
-    const word = settling(once, 'done', () => {
-      closed = close(once);
-    });
+    const word = settling(once, 'done', () => void (closed = close(once)));
     await world.end(tab, pay(once), charged(lost()));
     await world.run(closed as Promise<void>);
     expect(await word).toBe('stored');

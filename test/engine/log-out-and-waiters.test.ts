@@ -11,9 +11,7 @@ function holdUpdates(tab: Tab) {
   const { update } = tab.store;
   const held = { makeIt: (): void => {}, letGo: () => void Object.assign(tab.store, { update }) };
   const silent = (...call: Parameters<typeof update>) =>
-    new Promise((resolve, reject) => {
-      held.makeIt = () => void update(...call).then(resolve, reject);
-    });
+    new Promise((resolve, reject) => void (held.makeIt = () => void update(...call).then(resolve, reject)));
   Object.assign(tab.store, { update: silent });
   return held;
 }

@@ -103,9 +103,7 @@ test('another user logs in while resume sends the first of two operations: its e
   const options = { namespace: () => user, keep: { request: true }, limits: { attempts: 1 } } as const;
   const { tab, once } = world.open(options);
   for (const cart of ['a', 'b']) await world.end(tab, pay(once, { operation: ['pay', cart] }), lost());
-  const logIn = (): void => {
-    user = 'ben';
-  };
+  const logIn = (): void => void (user = 'ben');
   const next = tab.reload();
   world.server.plays(during(logIn, charged(answers(201))));
   expect(await world.run(resumed(next.once(options), { concurrency: 1 }))).toEqual([]);

@@ -447,9 +447,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
 
   describe('where the work of the first form cannot be polled', () => {
     let user = 'ann';
-    const leaves = () => {
-      user = 'bob';
-    };
+    const leaves = () => void (user = 'bob');
     const KNOWN = 'https://shop.example/jobs/';
     test.each<[string, string, OnceOptions, meets: Record<string, (once: Once) => unknown>, code: string, polls: number]>([
       ['because its link leads to another origin', 'https://jobs.example/', {}, {}, 'ERR_ONCE_MISMATCH', 0],

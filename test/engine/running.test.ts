@@ -257,11 +257,7 @@ describe('the signal of a run', () => {
   test('does not abort when the effect has ended, and no timer is left', async () => {
     const { world, run } = scene();
     const signals: AbortSignal[] = [];
-    await world.run(
-      run(async ({ signal }) => {
-        signals.push(signal);
-      }),
-    );
+    await world.run(run(async ({ signal }) => void signals.push(signal)));
     await rest();
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     expect(world.clock.pending).toBe(0);

@@ -34,9 +34,7 @@ test('an operation begins, and is gone before the read that has seen it ends: th
   const cancel = new AbortController();
   const [press] = await world.begin(watched(pay(there.once, { signal: cancel.signal })));
   let comes = (): void => {};
-  held = new Promise((resolve) => {
-    comes = resolve;
-  });
+  held = new Promise((resolve) => void (comes = resolve));
   refresh(here.once);
   await rest();
   held = undefined;

@@ -159,12 +159,7 @@ test('pending is empty if the user logs out while it reads the store', async () 
 test('an event of an operation whose user has logged out says that it is foreign', async () => {
   const events: OnceEvent[] = [];
   let answer: (response: Response) => void = () => {};
-  const { at, once } = scene({
-    fetch: () =>
-      new Promise<Response>((go) => {
-        answer = go;
-      }),
-  });
+  const { at, once } = scene({ fetch: () => new Promise<Response>((go) => void (answer = go)) });
   subscribe(once, (event) => void events.push(event));
   const paying = once.fetch(URL_, { ...post, once: ['d'] });
   while (!events.length) await soon();
@@ -179,12 +174,7 @@ test('an event of an operation whose user has logged out says that it is foreign
 
 test('pending says whether a call is driving the operation', async () => {
   let cut: (error: Error) => void = () => {};
-  const { once, lose } = scene({
-    fetch: () =>
-      new Promise((_, fail) => {
-        cut = fail;
-      }),
-  });
+  const { once, lose } = scene({ fetch: () => new Promise((_, fail) => void (cut = fail)) });
   const losing = lose('e');
   while ((await pending(once)).length === 0) await soon();
   expect(await pending(once)).toMatchObject([{ inFlight: true, meta: { total: 42 } }]);
@@ -198,13 +188,7 @@ test('an operation that another process holds by a lease is in flight, until the
   const medium = memoryStore();
   const store = { ...medium, shared: 'machine' as const, survives: 'process' as const };
   let cut: (error: Error) => void = () => {};
-  const { once, lose } = scene({
-    store,
-    fetch: () =>
-      new Promise((_, fail) => {
-        cut = fail;
-      }),
-  });
+  const { once, lose } = scene({ store, fetch: () => new Promise((_, fail) => void (cut = fail)) });
   const losing = lose('f');
   while ((await pending(once)).length === 0) await soon();
   // Another process has its own table of operations.

@@ -37,9 +37,7 @@ test.for<[string, () => OnceOptions, () => PayOptions]>([
   const once = tab.once(options());
   const call = of();
   let ended = false;
-  const end = (): void => {
-    ended = true;
-  };
+  const end = (): void => void (ended = true);
   pay(once, { ...ONE, ...call }).then(end, end);
   await rest();
   expect(ended).toBe(true);

@@ -21,9 +21,7 @@ function scene() {
   };
   const signals = controllers.map(({ signal }) => signal);
   let ended = false;
-  void wait(clock, MS, signals, connectivity).then(() => {
-    ended = true;
-  });
+  void wait(clock, MS, signals, connectivity).then(() => void (ended = true));
   const isOver = async (): Promise<boolean> => {
     await rest();
     return ended;

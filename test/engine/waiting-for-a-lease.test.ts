@@ -63,9 +63,7 @@ const test = anyTest.extend('one', () => scene());
 describe('a lease', () => {
   const hold = ({ job }: ReturnType<typeof scene>, own = record()) => {
     let end: () => void = () => {};
-    const work = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const work = new Promise<void>((resolve) => void (end = resolve));
     const held = holdingLease({ job, record: own } as unknown as AttemptLoop, () => work);
     return { held, end };
   };

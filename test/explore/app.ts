@@ -114,9 +114,7 @@ export class App {
     const call: Call = { ...begun, ...more, limitMs: LIMIT_MS, attemptMs: LIMIT_MS, required: false, setBackMs: 0, setsBack: 0, told: undefined, dead: false };
     world.calls.push(call);
     op.calls.push(call);
-    context.mourners.add(() => {
-      call.dead ||= call.told === undefined;
-    });
+    context.mourners.add(() => void (call.dead ||= call.told === undefined));
     world.books.see({ kind: 'called', call });
     return call;
   }

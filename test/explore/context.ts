@@ -36,9 +36,7 @@ export class ExploredContext extends Context implements Owner {
   override later(ms: number, run: () => void): () => void {
     const goOn = this.#asNow(run);
     const step = ms < AT_ONCE_MS ? this.#steps.park(this, 'goes on', goOn) : this.#steps.timer(this, ms, 'timer', goOn);
-    return () => {
-      step.run = undefined;
-    };
+    return () => void (step.run = undefined);
   }
 
   override looksAt(id: string): void {

@@ -219,9 +219,7 @@ class Play {
   async #bring(): Promise<void> {
     this.#fresh(USERS[0]);
     let over = false;
-    void this.app.bring(this.world.open(this.world.slots[0] as Slot)).finally(() => {
-      over = true;
-    });
+    void this.app.bring(this.world.open(this.world.slots[0] as Slot)).finally(() => void (over = true));
     await this.run(() => over);
   }
 
@@ -230,9 +228,7 @@ class Play {
     const { world } = this;
     const found = pending(world.open(world.slots[0] as Slot).once);
     let over = false;
-    void found.finally(() => {
-      over = true;
-    });
+    void found.finally(() => void (over = true));
     await this.run(() => over);
     if (!over) return;
     for (const { key } of await found) {

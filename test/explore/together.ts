@@ -33,9 +33,7 @@ const inChild = (args: readonly string[]): Promise<Explored> =>
   new Promise((resolve, reject) => {
     const child = fork(process.argv[1] as string, args, { serialization: 'advanced' });
     let said: Explored | undefined;
-    child.on('message', (one) => {
-      said = one as Explored;
-    });
+    child.on('message', (one) => void (said = one as Explored));
     child.on('error', reject);
     child.on('close', (code) => (said ? resolve(said) : reject(new Error(`exploring ${args.join(' ')} ended with status ${code} and said nothing`))));
   });

@@ -57,9 +57,7 @@ test('two submits at once and a third one later have one effect, and each gets t
 
 test('a second submit that is refused as busy gets this outcome, and does not reject', async () => {
   let charges: (value: string) => void = () => {};
-  const charging = new Promise<string>((resolve) => {
-    charges = resolve;
-  });
+  const charging = new Promise<string>((resolve) => void (charges = resolve));
   const action = actionWith({ effect: () => charging, call: { whenBusy: 'reject' } });
   const first = action(undefined, formOf(CART));
   const second = await action(undefined, formOf(CART));

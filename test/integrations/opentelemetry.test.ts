@@ -31,9 +31,7 @@ import { HOUR, test as inWorld, newWorld, ONE, pay, rest, URL_, watched } from '
 const USE = [hooks(), polling(), reconciling(), requests(), retrying(), unnamed()];
 
 let telemetry: Telemetry;
-beforeEach(() => {
-  telemetry = new Telemetry();
-});
+beforeEach(() => void (telemetry = new Telemetry()));
 afterEach(async () => {
   await rest();
   expect(telemetry.open).toBe(0);

@@ -25,9 +25,7 @@ async function serve(answer: (to: ServerResponse, request: number, body: string)
   let requests = 0;
   const server = createServer((from, to) => {
     let body = '';
-    from.on('data', (chunk) => {
-      body += chunk;
-    });
+    from.on('data', (chunk) => void (body += chunk));
     from.on('end', () => answer(to, ++requests, body));
   });
   servers.push(server);

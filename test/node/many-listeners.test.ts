@@ -16,9 +16,7 @@ test.each([
   process.on('warning', warns);
   onTestFinished(() => void process.off('warning', warns));
   let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const opened = new Promise<void>((resolve) => void (open = resolve));
   const once = createOnce({ store: memoryStore(), fetch: async () => opened.then(() => Response.json({}, { status: 201 })) });
   const calls = Array.from({ length: CALLS }, (_, call) => once.fetch('http://shop.test/pay', { method: 'POST', body: '1', signal, once: nameOf(call) }));
   await expect.poll(() => getEventListeners(signal, 'abort').length).toBeGreaterThanOrEqual(CALLS);

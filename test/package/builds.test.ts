@@ -12,9 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Installed, install, run } from './installed.js';
 
 let installed: Installed;
-beforeAll(() => {
-  installed = install();
-});
+beforeAll(() => void (installed = install()));
 afterAll(() => installed?.remove());
 
 const LONG = /^once: operation must be a non-empty array, got an empty one$/;

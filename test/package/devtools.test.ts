@@ -11,9 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Installed, install, run } from './installed.js';
 
 let installed: Installed;
-beforeAll(() => {
-  installed = install();
-});
+beforeAll(() => void (installed = install()));
 afterAll(() => installed?.remove());
 
 /** Texts that only the panel has: its element, and one of its sentences. */

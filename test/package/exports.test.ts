@@ -11,9 +11,7 @@ import tsup from '../../tsup.config.js';
 import { entries, type Installed, install, manifest, readJson, root, run, runtimes, specifierOf } from './installed.js';
 
 let installed: Installed;
-beforeAll(() => {
-  installed = install();
-});
+beforeAll(() => void (installed = install()));
 afterAll(() => installed?.remove());
 
 describe('entry points', () => {

@@ -9,9 +9,7 @@ import { anchorsOf, linksOf, type Page } from '../docs/support/markdown.ts';
 import { type Installed, install } from './installed.js';
 
 let installed: Installed;
-beforeAll(() => {
-  installed = install();
-});
+beforeAll(() => void (installed = install()));
 afterAll(() => installed?.remove());
 
 const text = (path: string): string => readFileSync(join(installed.folder, path), 'utf8');

@@ -76,9 +76,7 @@ describe('what NetInfo and AppState say', () => {
   test('a change that comes before the answer about the first state is not undone by that answer', async () => {
     const { addEventListener, tell } = network();
     let answer = (_: { isConnected: boolean }): void => {};
-    const asked = new Promise<{ isConnected: boolean }>((resolve) => {
-      answer = resolve;
-    });
+    const asked = new Promise<{ isConnected: boolean }>((resolve) => void (answer = resolve));
     const { online } = senses({ NetInfo: { addNetworkStateListener: addEventListener, getNetworkStateAsync: () => asked } });
     expect(online()).toBeUndefined();
     tell({ isConnected: true });

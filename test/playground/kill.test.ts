@@ -10,9 +10,7 @@ import { seededRandom } from '../../src/testing/seeded-random.js';
 // Long enough for two attempts to overlap on a busy machine.
 const CHARGE_MS = 600;
 let shop: Shop;
-beforeAll(async () => {
-  shop = await startShop({ 'charge-ms': CHARGE_MS });
-});
+beforeAll(async () => void (shop = await startShop({ 'charge-ms': CHARGE_MS })));
 afterAll(() => shop.stop());
 beforeEach(() => fetch(`${shop.url}/api/reset`, { method: 'POST' }));
 

@@ -8,9 +8,7 @@ import { openShop } from './realm/shop.js';
 import { disk, environments, launch } from './support.js';
 
 let shop: Awaited<ReturnType<typeof openShop>>;
-beforeAll(async () => {
-  shop = await openShop();
-});
+beforeAll(async () => void (shop = await openShop()));
 afterAll(() => shop.close());
 
 const KEY = 'made = own();';

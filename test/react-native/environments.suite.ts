@@ -10,16 +10,12 @@ import { openShop } from './realm/shop.js';
 import { bundleOf, disk, type Environment, environments, type Launched, launch } from './support.js';
 
 let shop: Awaited<ReturnType<typeof openShop>>;
-beforeAll(async () => {
-  shop = await openShop();
-});
+beforeAll(async () => void (shop = await openShop()));
 afterAll(() => shop.close());
 
 describe.each(environments)('$name', (environment) => {
   let app: Launched;
-  beforeAll(() => {
-    app = launch(environment, disk());
-  });
+  beforeAll(() => void (app = launch(environment, disk())));
   afterAll(() => app.close());
 
   test('has all scenarios, and no others', () => expect(Object.keys(app.global.scenarios)).toEqual(Object.keys(EXPECTED)));

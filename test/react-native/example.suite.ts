@@ -57,9 +57,7 @@ const OPENED = 'Order o-42: €42.00';
 
 describe.each(['axios', 'ky'])('its checkout, with %s', (client) => {
   let shop: Awaited<ReturnType<typeof openShop>>;
-  beforeAll(async () => {
-    shop = await openShop();
-  });
+  beforeAll(async () => void (shop = await openShop()));
   afterAll(() => shop.close());
 
   /** Opens the app. `path` is the fault that its requests meet. `about` becomes part of the id by which the shop tells tests apart. */

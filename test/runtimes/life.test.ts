@@ -13,16 +13,12 @@ describe.each(here)('$name', ({ start }) => {
   const home = folder();
   let service: Service;
   let shop: Shop;
-  beforeAll(async () => {
-    service = await start(home.path);
-  });
+  beforeAll(async () => void (service = await start(home.path)));
   afterAll(async () => {
     await service?.kill();
     home.remove();
   });
-  beforeEach(async () => {
-    shop = await startShop();
-  });
+  beforeEach(async () => void (shop = await startShop()));
   afterEach(() => shop.close());
   const pay = (path: Parameters<Shop['at']>[0], query: Readonly<Record<string, string>> = {}) => service.pay({ at: shop.at(path), ...query });
 

@@ -15,9 +15,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000, maxConcurrency: 2 });
 const OPERATIONS = 10;
 
 let services: Services = {};
-beforeAll(async () => {
-  services = await startServices();
-});
+beforeAll(async () => void (services = await startServices()));
 afterAll(stopServices);
 
 const said = new Map(tableUnder(readPage('docs/schemes/README.md'), '## Which one to take').map(([name = '', , , , requests = '']) => [name, requests]));

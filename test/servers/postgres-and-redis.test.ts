@@ -11,9 +11,7 @@ import { FAULTS } from './support/wire.js';
 vi.setConfig({ testTimeout: 120_000 });
 
 let services: Services = {};
-beforeAll(async () => {
-  services = await startServices();
-});
+beforeAll(async () => void (services = await startServices()));
 afterAll(stopServices);
 
 for (const [kind, missing] of [

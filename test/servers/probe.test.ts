@@ -27,9 +27,7 @@ const TIMES = { patienceMs: 1500, settleMs: 30 };
 const said = new Map<string, readonly string[]>();
 
 let services: Services = {};
-beforeAll(async () => {
-  services = await startServices();
-});
+beforeAll(async () => void (services = await startServices()));
 afterAll(stopServices);
 
 async function probeScheme(name: string, asks: Asks): Promise<Probed> {

@@ -14,9 +14,7 @@ import { startServices, stopServices } from './support/services.js';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000, maxConcurrency: 4 });
 
 let services: Services = {};
-beforeAll(async () => {
-  services = await startServices();
-});
+beforeAll(async () => void (services = await startServices()));
 afterAll(stopServices);
 
 const all = Object.entries(PARTS).flatMap(([name, parts]) => Object.entries(parts).map(([part, { turns }]) => ({ name, part, turns })));

@@ -234,9 +234,7 @@ export class App {
     op.calls.push(call);
     world.calls.set(String(call.id), call);
     world.log(() => `${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
-    context.mourners.add(() => {
-      call.dead = call.told === undefined;
-    });
+    context.mourners.add(() => void (call.dead = call.told === undefined));
     world.books.see({ kind: 'called', call });
     return call;
   }
@@ -273,9 +271,7 @@ export class App {
       const word = this.#told(context, call, by, of, context.outcomeOf(of) ?? said);
       if (again) this.#react(word, again);
     };
-    const promise = begin((outcome) => {
-      said = outcome;
-    });
+    const promise = begin((outcome) => void (said = outcome));
     promise.then(
       (response) => told('answer', response),
       (error: unknown) => told('error', error),

@@ -94,14 +94,8 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     world.time.after(ms, () => slot.device.jump(-days * DAY_MS));
   },
   offline: ({ ms }, scene) => awhile(scene, 'offline', ms, (on) => scene.slot.device.setOnline(!on)),
-  full: ({ ms }, scene) =>
-    awhile(scene, 'full', ms, (on) => {
-      scene.slot.device.medium.full = on;
-    }),
-  deaf: ({ ms }, scene) =>
-    awhile(scene, 'lookFails', ms, (on) => {
-      scene.slot.device.medium.deaf = on;
-    }),
+  full: ({ ms }, scene) => awhile(scene, 'full', ms, (on) => void (scene.slot.device.medium.full = on)),
+  deaf: ({ ms }, scene) => awhile(scene, 'lookFails', ms, (on) => void (scene.slot.device.medium.deaf = on)),
   evict(_, { world, slot }) {
     world.faults.count('evicted');
     slot.device.medium.evict();

@@ -38,7 +38,5 @@ class SimulatedController {
 export function simulateSignals(): () => void {
   const { AbortController: native } = globalThis;
   globalThis.AbortController = SimulatedController as unknown as typeof AbortController;
-  return () => {
-    globalThis.AbortController = native;
-  };
+  return () => void (globalThis.AbortController = native);
 }

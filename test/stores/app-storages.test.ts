@@ -255,9 +255,7 @@ test('AsyncStorage: the next update waits for a write that hangs, so the late wr
   const storage = asyncStorage(disk(), 2) as { setItem(key: string, value: string): Promise<void> };
   const { setItem } = storage;
   let goOn = (): void => {};
-  const hanging = new Promise<void>((done) => {
-    goOn = done;
-  });
+  const hanging = new Promise<void>((done) => void (goOn = done));
   let writes = 0;
   storage.setItem = async (key, value) => {
     if (++writes === 1) await hanging;

@@ -214,9 +214,7 @@ describe.each([0, 200, -200, 5000])('an attempt that the server executes after i
     if (late === 2) server.put('n', { count: 1 });
     const attempt = server.attempt.bind(server);
     let rejected = (): void => {};
-    const rejection = new Promise<void>((done) => {
-      rejected = done;
-    });
+    const rejection = new Promise<void>((done) => void (rejected = done));
     const done: Promise<Answer>[] = [];
     server.attempt = async (one) => {
       // The first attempt took long, so the second one has less time than the whole call.

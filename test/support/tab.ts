@@ -114,9 +114,7 @@ export class Tab {
   /** Stops everything in the tab until {@link thaw}. The tab keeps its locks. */
   freeze(): void {
     this.#state = 'frozen';
-    this.#thaw = new Promise((resolve) => {
-      this.#thawed = resolve;
-    });
+    this.#thaw = new Promise((resolve) => void (this.#thawed = resolve));
   }
 
   thaw(): void {

@@ -122,9 +122,7 @@ export class World {
   /** Lets time pass until `promise` settles. Rejects when nothing is left that could settle it. */
   async run<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
-    const done = (): void => {
-      settled = true;
-    };
+    const done = (): void => void (settled = true);
     promise.then(done, done);
     for (let fired = 0; fired < TIMERS_MAX; fired++) {
       await rest();

@@ -6,9 +6,7 @@ import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock
 const test = anyTest.extend('server', () => modelServer());
 
 let clock: VirtualClock;
-beforeEach(() => {
-  clock = virtualClock({ start: 1_000 });
-});
+beforeEach(() => void (clock = virtualClock({ start: 1_000 })));
 
 const modelServer = (options: Partial<ModelServerOptions> = {}) =>
   new ModelServer({

@@ -78,9 +78,7 @@ describe('timers', () => {
   test.each([0, -5, Number.NaN])('of %s ms fire at once, but only when the clock moves', async (ms) => {
     const clock = virtualClock({ start: 0 });
     let fired = false;
-    clock.timer(ms, () => {
-      fired = true;
-    });
+    clock.timer(ms, () => void (fired = true));
     await realWait(1);
     expect(fired).toBe(false);
     await clock.advance(0);
@@ -120,11 +118,7 @@ describe('between timers', () => {
   test('the clock waits for timers that pending promises are about to set', async () => {
     const clock = virtualClock();
     let fired = false;
-    void Promise.resolve().then(() =>
-      clock.timer(1, () => {
-        fired = true;
-      }),
-    );
+    void Promise.resolve().then(() => clock.timer(1, () => void (fired = true)));
     await clock.advance(1);
     expect(fired).toBe(true);
   });
@@ -156,9 +150,7 @@ describe('other moves', () => {
     const { clock, fired } = watched([1, 1_000_000]);
     await clock.runAll();
     expect([fired.length, clock.now()]).toEqual([2, 1_000_000]);
-    const again = (): void => {
-      clock.timer(1, again);
-    };
+    const again = (): void => void clock.timer(1, again);
     again();
     await expect(clock.runAll(20)).rejects.toThrow(RangeError);
   });

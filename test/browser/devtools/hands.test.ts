@@ -5,9 +5,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { colour, order, panelOf, paper, watched } from './support.js';
 
-afterEach(() => {
-  document.body.replaceChildren();
-});
+afterEach(() => void document.body.replaceChildren());
 
 test.each(['light', 'dark'] as const)('in %s colours the panel has a background of that scheme', (scheme) => {
   const { eyes } = watched();

@@ -30,9 +30,7 @@ async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavai
   // Backoff draws its wait at random, up to a limit; this makes it long.
   const { random } = Math;
   Math.random = () => 0.99;
-  undo.push(() => {
-    Math.random = random;
-  });
+  undo.push(() => void (Math.random = random));
   await shop.meets(fault);
   const once = createOnce({ namespace: shop.namespace, retry: { minDelayMs: 40_000, maxDelayMs: 40_000 }, limits: { totalMs: 120_000 } });
   const controller = new AbortController();

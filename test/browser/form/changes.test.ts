@@ -148,9 +148,7 @@ describe('check() of a payment of an earlier page, before this page has read the
     };
     const page = show({ shop, client: ofPage });
     const checked = page.element.check();
-    await meanwhile(page, earlier, () => {
-      user = `${shop.namespace}-bob`;
-    });
+    await meanwhile(page, earlier, () => void (user = `${shop.namespace}-bob`));
     slow = false;
     await checked;
     await pause(300);
@@ -206,9 +204,7 @@ test('a framework renders the content of the element again: the new status line 
 test('a framework renders the form again during a call: the new fields show the refusal', async () => {
   let answers: (() => void) | undefined;
   const fetch = (async () => {
-    await new Promise<void>((resolve) => {
-      answers = resolve;
-    });
+    await new Promise<void>((resolve) => void (answers = resolve));
     return Response.json({ title: 'No.', errors: { card: 'Declined.' } }, { status: 402 });
   }) as unknown as typeof globalThis.fetch;
   const page = show({ client: { fetch }, fields: FIELDS });
@@ -348,9 +344,7 @@ describe('the form is edited after a lost answer, and the first request took eff
   ])('"Check" finds the end, while the page has disabled the fields, and %s', async (_, before, says) => {
     const page = show({ client: { limits: { attempts: 1 } }, fields: KINDS });
     const fieldset = page.form.querySelector('fieldset') as HTMLFieldSetElement;
-    new MutationObserver(() => {
-      fieldset.disabled = page.form.getAttribute('aria-busy') === 'true';
-    }).observe(page.form, { attributes: true });
+    new MutationObserver(() => void (fieldset.disabled = page.form.getAttribute('aria-busy') === 'true')).observe(page.form, { attributes: true });
     await lost(page);
     before(page);
     await page.element.check();

@@ -88,9 +88,7 @@ test('in a sandboxed frame, whose page has no origin, the form is left to the br
       defineOnceForm(createOnce({ namespace: 'customer', store: memoryStore() }));
       document.body.innerHTML = `<once-form operation="pay 1"><form method="post" action="${url}" accept-charset="utf-8">${fields}</form></once-form>`;
       let byBrowser = false;
-      document.addEventListener('submit', (event) => {
-        byBrowser = !event.defaultPrevented;
-      });
+      document.addEventListener('submit', (event) => void (byBrowser = !event.defaultPrevented));
       // The browser sends the form when this function has ended, and loads another page.
       document.querySelector('button')?.click();
       return { byBrowser, errors };

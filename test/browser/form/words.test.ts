@@ -49,9 +49,7 @@ describe('when the server may have forgotten the key', () => {
     vi.spyOn(Date, 'now').mockImplementation(() => now() + ahead);
   });
   afterEach(() => void vi.restoreAllMocks());
-  const later = () => {
-    ahead = 3200;
-  };
+  const later = () => void (ahead = 3200);
   const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
 
   test('a press sends nothing, and the text no longer promises "will be done once"', async () => {

@@ -57,9 +57,7 @@ export class Shop {
   /** Holds all answers from now on, after their effects, until {@link release}. */
   hold(): void {
     let lift = () => {};
-    const open = new Promise<void>((resolve) => {
-      lift = resolve;
-    });
+    const open = new Promise<void>((resolve) => void (lift = resolve));
     this.#gate ??= { open, lift };
   }
 

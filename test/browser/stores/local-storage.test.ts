@@ -87,9 +87,7 @@ describe('a turn', () => {
     await new Promise<void>((held) => {
       void navigator.locks.request(`localstorage:oncefetch#${turn}`, () => {
         held();
-        return new Promise<void>((done) => {
-          release = done;
-        });
+        return new Promise<void>((done) => void (release = done));
       });
     });
     undo.push(release);

@@ -26,9 +26,7 @@ export async function pays(page: Page): Promise<void> {
 /** Holds back the answers to what the page sends, so that a test can look at the page meanwhile. The result lets them arrive. */
 export async function holdAnswers(page: Page): Promise<() => void> {
   let release!: () => void;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const released = new Promise<void>((resolve) => void (release = resolve));
   await page.route('**/*', async (route) => {
     if (route.request().method() !== 'POST') return route.fallback();
     const response = await route.fetch();

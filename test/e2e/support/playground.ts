@@ -173,9 +173,7 @@ export let playground: Playground;
 
 /** Starts a playground for the tests of a file. Call it once. With `keep`, the tests share their customer, too. */
 export function inPlayground({ keep = false } = {}): void {
-  beforeAll(async () => {
-    playground = await Playground.start();
-  });
+  beforeAll(async () => void (playground = await Playground.start()));
   afterAll(() => playground?.stop());
   afterEach(async () => {
     if (!keep) await playground.clear();

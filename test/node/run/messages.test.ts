@@ -22,9 +22,7 @@ const copy = (options: Partial<OnceOptions> = {}): Once => {
   copies.push(once);
   return once;
 };
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'oncefetch-messages-'));
-});
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'oncefetch-messages-'))));
 afterEach(async () => {
   await Promise.all(copies.splice(0).map((once) => close(once)));
   rmSync(folder, { recursive: true, force: true });

@@ -57,9 +57,7 @@ const start = (build: Build, cart: string): Child => builds[build].start([path, 
 
 /** A process that is killed while it waits for the answer. */
 async function killed(build: Build, cart: string): Promise<void> {
-  const request = new Promise<void>((resolve) => {
-    heard = resolve;
-  });
+  const request = new Promise<void>((resolve) => void (heard = resolve));
   const child = start(build, cart);
   await request;
   child.process.kill('SIGKILL');

@@ -183,9 +183,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     wire.requests = 0;
     let heldIsOver = false;
     const change = (id: string): Promise<unknown> => (what === 'put' ? raise(store, id) : remove(store, id));
-    const held = change('r5').finally(() => {
-      heldIsOver = true;
-    });
+    const held = change('r5').finally(() => void (heldIsOver = true));
     await Promise.all(ids.filter((id) => id !== 'r5').map(change));
     // One statement for all, and one for the locked row. If all had waited in vain, there would be one statement per
     // update.

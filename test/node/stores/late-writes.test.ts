@@ -246,9 +246,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 
   describeOn(withoutPgBouncer)('through PgBouncer in transaction mode', () => {
     let bouncer: Awaited<ReturnType<typeof startPgBouncer>>;
-    beforeAll(async () => {
-      bouncer = await startPgBouncer(server);
-    });
+    beforeAll(async () => void (bouncer = await startPgBouncer(server)));
     afterAll(() => bouncer.stop());
 
     test('a locked row, and then no free server connection: rejected updates write nothing later', async () => {

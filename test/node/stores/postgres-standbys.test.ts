@@ -27,9 +27,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
   });
   const commitWaits = async (): Promise<boolean> => {
     let ended = false;
-    const commit = pool.query('INSERT INTO waits VALUES (1)').finally(() => {
-      ended = true;
-    });
+    const commit = pool.query('INSERT INTO waits VALUES (1)').finally(() => void (ended = true));
     while (!ended) {
       const { rowCount } = await pool.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
       if (rowCount) return commit.then(() => true);

@@ -79,9 +79,7 @@ async function endsUntilStored(store: Store, id: string, between: Proxy): Promis
 
 describeOn(withoutRedis)('Redis', () => {
   let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
+  beforeAll(async () => void (server = await startRedis()));
   afterAll(() => server.stop());
 
   test.each(Object.entries(redisClients))('%s: the store gives up a silent connection, and works again within two calls', async (name, open) => {

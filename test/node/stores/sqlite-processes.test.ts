@@ -12,9 +12,7 @@ import { script } from '../../support/child.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-processes-'));
 let worker: ReturnType<typeof script>;
-beforeAll(() => {
-  worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
-});
+beforeAll(() => void (worker = script(join(import.meta.dirname, 'sqlite-worker.ts'))));
 afterAll(() => {
   worker.remove();
   rmSync(folder, { recursive: true, force: true });

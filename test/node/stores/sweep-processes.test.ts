@@ -27,9 +27,7 @@ const OVER = 8000;
 const DAY_MS = 86_400_000;
 
 let worker: ReturnType<typeof script>;
-beforeAll(() => {
-  worker = script(join(import.meta.dirname, 'sweep-worker.ts'));
-});
+beforeAll(() => void (worker = script(join(import.meta.dirname, 'sweep-worker.ts'))));
 afterAll(() => worker.remove());
 
 const isOver = { before: Date.now(), limit: 2 * OVER };
