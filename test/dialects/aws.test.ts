@@ -27,8 +27,7 @@ test('a token that is in the body already is the key, and no other one is added'
   const { tab, once } = world.open({ dialect });
   world.server.plays(plays({ status: 200, headers: {} }, true));
   const body = '{"ClientRequestToken":"mine-1","TransactItems":[]}';
-  const end = await world.end(tab, pay(once, { body }));
-  expect(end.outcome).toMatchObject({ key: 'mine-1', effect: 'done' });
+  expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ key: 'mine-1', effect: 'done' });
   expect(world.server.arrivals[0]?.body).toBe(body);
 });
 

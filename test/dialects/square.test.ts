@@ -49,8 +49,7 @@ describe('a body that cannot carry a key is refused before anything is stored', 
   ])('%s', async (_, body) => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
-    const call = once.fetch(URL_, { method: 'POST', ...(body !== undefined && { body }), once: NAME });
-    const { error } = await world.end(tab, call);
+    const { error } = await world.end(tab, once.fetch(URL_, { method: 'POST', ...(body !== undefined && { body }), once: NAME }));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toContain('idempotency_key');
     expect(world.writes).toEqual([]);

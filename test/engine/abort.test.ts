@@ -21,8 +21,7 @@ const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
   test('with a signal that is already aborted: nothing is sent or stored', async ({ world, tab, once }) => {
-    const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
-    expect(end.error).toBe(REASON);
+    expect((await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }))).error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
@@ -166,8 +165,7 @@ describe('callers who joined', () => {
     world.clock.timer(100, () => a.abort(REASON));
     world.clock.timer(200, () => expect(world.server.arrivals[0]?.signal.aborted).toBe(false));
     world.clock.timer(300, () => b.abort(REASON));
-    const ends = await world.all(tab, ...calls);
-    expect(ends.map(({ error }) => error)).toEqual([REASON, REASON]);
+    expect((await world.all(tab, ...calls)).map(({ error }) => error)).toEqual([REASON, REASON]);
     await rest();
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
@@ -207,8 +205,7 @@ describe('callers who joined', () => {
 test('the signal of a Request aborts the call', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
-  const end = await world.end(tab, once.fetch(request, { once: NAME }));
-  expect(end.error).toBe(REASON);
+  expect((await world.end(tab, once.fetch(request, { once: NAME }))).error).toBe(REASON);
   await rest();
   expect(tab.outcomeOf(request)).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted', attempts: 1 });
 });

@@ -44,8 +44,7 @@ describe('A8: a log-out', () => {
     const call = pay(one.once);
     await world.clock.advance(SECOND);
     await world.run(clear(two.once));
-    const end = await world.end(one.tab, call);
-    expect(end.response).toBeUndefined();
+    expect((await world.end(one.tab, call)).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
 
@@ -162,8 +161,7 @@ describe('A12: the person changes while an operation is driven', () => {
     const { tab, once } = world.open({ namespace: () => user });
     const call = pay(once);
     user = 'bob';
-    const end = await world.end(tab, call);
-    expect(end.response).toBeUndefined();
+    expect((await world.end(tab, call)).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
 
@@ -280,8 +278,7 @@ describe('A20: forget and settle', () => {
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
     await world.run(settle(once, operation.name, 'none'));
-    const next = await world.end(tab, pay(once, ONE), lost());
-    expect(next.outcome?.key).not.toBe(key);
+    expect((await world.end(tab, pay(once, ONE), lost())).outcome?.key).not.toBe(key);
     await world.run(settle(once, operation.name, 'done'));
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });

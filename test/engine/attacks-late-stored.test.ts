@@ -47,8 +47,7 @@ test('a resume sends the conditions of the stored request, so that it does not o
   const headers = { 'if-none-match': '*', 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:20 GMT', 'content-encoding': 'gzip' };
   world.server.plays(lost(), answers(412));
   await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', headers, body: 'x', once: { operation: NAME, limits: { attempts: 1 } } })));
-  const next = tab.reload().once(OPTIONS);
-  expect(await world.run(resumed(next))).toMatchObject([{ outcome: { effect: 'unknown' } }]);
+  expect(await world.run(resumed(tab.reload().once(OPTIONS)))).toMatchObject([{ outcome: { effect: 'unknown' } }]);
   expect(world.server.arrivals.map((arrival) => Object.fromEntries(arrival.headers))).toMatchObject([headers, headers]);
 });
 

@@ -151,8 +151,7 @@ describe('the end of an operation', () => {
     const call = pay(once);
     await world.clock.advance(SECOND);
     tab.connect(true);
-    const end = await world.end(tab, call);
-    expect(end.outcome).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at, attempts: 1 });
+    expect((await world.end(tab, call)).outcome).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at, attempts: 1 });
     expect(world.writes[1]?.durability).toBe('strict');
   });
 

@@ -109,8 +109,7 @@ describe('a process that froze beyond its lease', () => {
     one.tab.freeze();
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     one.tab.thaw();
-    const end = await world.end(one.tab, first);
-    expect(end.outcome).toMatchObject({ type: 'replayed', from: 'store', effect: 'done' });
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ type: 'replayed', from: 'store', effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);
   });
 

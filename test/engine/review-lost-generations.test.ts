@@ -99,8 +99,7 @@ test('a page dies anywhere on its way to the next key: the next page finds that 
     void pay(once, { key });
     await world.clock.advance(1000);
     const next = tab.reload();
-    const end = await world.end(next, pay(next.once(options), { key }));
-    expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+    expect((await world.end(next, pay(next.once(options), { key }))).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
   }
 });
 
@@ -109,8 +108,7 @@ const declines = { ...options, verdict: ({ status }: { status: number }) => (sta
 
 test("the app's own verdict reads the kept refusal: the server's replay mark counts all the same", async () => {
   const { world, tab } = await evicted();
-  const once = tab.once(declines);
-  const end = await world.end(tab, pay(once, { key }), idle(replays(402)), replays());
+  const end = await world.end(tab, pay(tab.once(declines), { key }), idle(replays(402)), replays());
   expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
@@ -193,8 +191,7 @@ describe('work behind a 202', () => {
     const { world, tab } = await evicted();
     const once = tab.once({ ...polls, limits: { inProgressMs: 0 } });
     await world.end(tab, pay(once, { key }), accepts(MARK), idle(answers(200, { status: 'running' })));
-    const end = await world.end(tab, watched(resumeOne(once, NAME)), failed);
-    expect(end.outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, watched(resumeOne(once, NAME)), failed)).outcome).toMatchObject({ effect: 'unknown' });
   });
 
   test('that bears no mark is new: a failure is none, in the same call and in a later one', async () => {

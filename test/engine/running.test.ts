@@ -279,8 +279,7 @@ describe('what a function returned is stored as the app says, whichever call dro
     const { world, tab, once } = newWorld().open({ ...BARE, limits: { attempts: 1 } }, { server });
     await world.end(tab, watched(run(once, NAME, failsOnce(world, { id: 'ch_1' }))) as Promise<never>);
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
-    const next = tab.reload();
-    expect(await world.run(run(next.once(BARE), NAME, () => 'another'))).toEqual({ id: 'ch_1' });
+    expect(await world.run(run(tab.reload().once(BARE), NAME, () => 'another'))).toEqual({ id: 'ch_1' });
   });
 
   describe('keep.response', () => {

@@ -68,8 +68,7 @@ describe('a 202 that came late, so that the call reads its record again', () => 
         return late(arrival, server);
       };
       world.server.otherwise = completed;
-      const end = await world.end(tab, pay(once), ...before, broken);
-      expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', sent: 'yes' });
+      expect((await world.end(tab, pay(once), ...before, broken)).outcome).toMatchObject({ type: 'replayed', effect: 'done', sent: 'yes' });
       expect(new Set(world.server.keys).size).toBe(1);
     },
   );

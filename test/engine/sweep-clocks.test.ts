@@ -28,8 +28,7 @@ async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promi
 let others = 0;
 /** A new client settles one operation, after which it sweeps once. */
 async function sweep(world: World, tab: Tab): Promise<void> {
-  const once = tab.once({ namespace: 'shop' });
-  await world.end(tab, pay(once, { operation: ['other', others++] }), answers(201));
+  await world.end(tab, pay(tab.once({ namespace: 'shop' }), { operation: ['other', others++] }), answers(201));
   await rest();
 }
 

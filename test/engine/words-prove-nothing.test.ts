@@ -169,7 +169,6 @@ describe('a derived key whose storage was lost', () => {
 
   test('a refusal that is marked as a replay leads to the next key, even with a dialect that replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
-    const end = await world.end(tab, pay(once, options), replays(402), answers(201));
-    expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect((await world.end(tab, pay(once, options), replays(402), answers(201))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   });
 });

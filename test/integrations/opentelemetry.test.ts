@@ -268,8 +268,7 @@ describe('every way to begin an operation', () => {
   });
 
   test('a GET is a plain fetch and has no span', async ({ world, tab }) => {
-    const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
-    await world.end(tab, watched(once.fetch(URL_)), answers(200));
+    await world.end(tab, watched(tab.once({ use: [...USE, traced()], fetch: tab.fetch }).fetch(URL_)), answers(200));
     expect(telemetry.spans).toEqual([]);
   });
 

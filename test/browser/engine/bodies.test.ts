@@ -16,8 +16,7 @@ const typeOf = (headers: Readonly<Record<string, string>> | undefined) => header
 describe('a body is sent with the same bytes twice, and has the same fingerprint as in Node', () => {
   test.for(bodyCases)('$kind', async ({ make, bytes }, { shop }) => {
     await shop.meets('unavailable-after-commit');
-    const once = client(shop);
-    const answer = await once.fetch(shop.url, { method: 'POST', body: make(), once: ['pay', 1] });
+    const answer = await client(shop).fetch(shop.url, { method: 'POST', body: make(), once: ['pay', 1] });
     expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', attempts: 2 });
     const arrivals = await shop.oneEffect();
     expect(sends(arrivals)).toHaveLength(2);

@@ -13,8 +13,7 @@ afterEach(closeRealms);
 const pay = ({ run }: Realm, { url, namespace }: Shop) =>
   run(
     async (lib, url, namespace) => {
-      const once = lib.createOnce({ ...lib.SOON, namespace });
-      const answer = await once.fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', 1] });
+      const answer = await lib.createOnce({ ...lib.SOON, namespace }).fetch(url, { method: 'POST', body: '{"cart":1}', once: ['pay', 1] });
       return { status: answer.status, outcome: lib.outcomeOf(answer), storage: typeof localStorage, page: typeof document };
     },
     url,

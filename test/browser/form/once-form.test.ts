@@ -352,8 +352,7 @@ describe('the page or the user changes:', () => {
     await page.shop.release();
     await page.shop.oneEffect();
     await expect.poll(() => page.element.state).toBe('done');
-    const next = show({ shop: page.shop, once: page.once });
-    await next.says(DONE);
+    await show({ shop: page.shop, once: page.once }).says(DONE);
   });
 
   test('an element moved in the page works as before, once', async ({ page }) => {
