@@ -170,8 +170,7 @@ describe('a call that is named by its content belongs to the user who made it, h
 });
 
 describe('a log-in during a resume loses nothing of the previous user', () => {
-  test('an offline press is stored with its request; another user logs in while it is resumed, and the first user still finds it', async () => {
-    const world = newWorld();
+  test('an offline press is stored with its request; another user logs in while it is resumed, and the first user still finds it', async ({ world }) => {
     const next = await pressOffline(world.tab(), (page) => pay(page.once({ namespace: 'ann', keep: { request: true } })));
     let user = 'ann';
     const once = next.once({ namespace: () => user, keep: { request: true } });

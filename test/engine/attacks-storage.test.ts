@@ -12,7 +12,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
 /** Runs the change on a guess, and never answers: the engine's time limit ends before the store's. */
 const guessing = (world: World, store: Store): Store => ({
@@ -41,8 +41,7 @@ describe('A5: a store that cannot be read', () => {
     expect(tab.degraded.size).toBe(0);
   });
 
-  test('A5: a store that guesses that it is empty, and never answers, does not make an old record of the same key pass for a new one', async () => {
-    const world = newWorld();
+  test('A5: a store that guesses that it is empty, and never answers, does not make an old record of the same key pass for a new one', async ({ world }) => {
     const key = 'order-1';
     const first = world.open();
     expect((await world.end(first.tab, pay(first.once, { key, ...ONE }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });

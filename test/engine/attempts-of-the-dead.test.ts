@@ -221,8 +221,7 @@ describe('a page dies, and its lock with it', () => {
     expect(await world.end(tab, pay(once), delayed(20 * SECOND, replays()))).toMatchObject({ ms: 20 * SECOND });
   });
 
-  test('nothing of it was sent, because the device was offline: settle takes none at once', async ({ world }) => {
-    const tab = world.tab();
+  test('nothing of it was sent, because the device was offline: settle takes none at once', async ({ world, tab }) => {
     tab.online = false;
     await world.begin(pay(tab.once(SHOP)));
     tab.kill();

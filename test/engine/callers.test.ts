@@ -329,8 +329,7 @@ describe('an answer whose body still arrives, and its readers', () => {
     expect(flight.stop).toMatchObject({ aborted: true, reason: 'enough' });
   });
 
-  test('in an error, the body also ends with the signal of the call', async () => {
-    const { world, tab, once } = newWorld().open();
+  test('in an error, the body also ends with the signal of the call', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const end = await world.end(tab, pay(once, { ...ONE, signal: controller.signal, verdict: () => 'transient' }), charged(stalls(200, 'text/event-stream')));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', error: { response: { status: 200 } } });
@@ -338,8 +337,7 @@ describe('an answer whose body still arrives, and its readers', () => {
     expect(world.server.arrivals[0]?.signal).toMatchObject({ aborted: true, reason: 'enough' });
   });
 
-  test('an abort in the `onOutcome` of its reader ends the body; the outcome is told once', async () => {
-    const { world, tab, once } = newWorld().open();
+  test('an abort in the `onOutcome` of its reader ends the body; the outcome is told once', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const told: Outcome[] = [];
     const onOutcome = (outcome: Outcome) => {

@@ -161,8 +161,7 @@ describe('a log-out in another tab during a slow hook, and a clock that is set b
   });
 });
 
-test('settle as none is refused in a tab that hung while another tab sent and the clock was set back: it cannot know what was sent', async () => {
-  const world = newWorld();
+test('settle as none is refused in a tab that hung while another tab sent and the clock was set back: it cannot know what was sent', async ({ world }) => {
   const [app, other] = [world.open(), world.open(ONE)];
   await world.end(other.tab, pay(other.once), lost());
   app.tab.at(1, () => app.tab.freeze());

@@ -6,7 +6,7 @@ import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/ent
 import { clear, close, move, type Once, resumeOne } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_ } from '../support/world.js';
+import { CART, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, test, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
@@ -364,8 +364,7 @@ describe('a press waits for another tab; meanwhile its record disappears, and it
   });
 });
 
-test('a press that is given up after a log-in, before it began, is unknown: another tab may be sending the moved operation', async () => {
-  const world = newWorld();
+test('a press that is given up after a log-in, before it began, is unknown: another tab may be sending the moved operation', async ({ world }) => {
   let user = 'guest';
   const { tab, once } = world.open({ namespace: () => user });
   const pressed = pay(once);
@@ -409,8 +408,7 @@ describe('polling under a key that stays in use after a refusal: a replayed 202 
   });
 });
 
-test('another context ends the very payload of a call that waits for its next attempt: the call gets the stored answer', async ({ world }) => {
-  const { tab, once } = world.open();
+test('another context ends the very payload of a call that waits for its next attempt: the call gets the stored answer', async ({ world, tab, once }) => {
   const answer = { status: 201, statusText: '', headers: [], body: '{"id":"ch_1"}' };
   const ends = (record: OnceRecord): OnceRecord => sealed({ ...record, state: 'settled', ending: fresh(true, false), answer, revision: record.revision + 1 });
   world.server.plays(during(() => world.damage(ends), charged(lost())));

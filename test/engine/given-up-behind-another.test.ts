@@ -294,8 +294,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
       }
     });
 
-    test('the record is still there: the tab tells what the record says', async () => {
-      const world = newWorld();
+    test('the record is still there: the tab tells what the record says', async ({ world }) => {
       const [paying, sleeping] = [world.open(), world.open()];
       const [done] = await world.begin(pay(paying.once), delayed(5 * SECOND, answers(201)));
       const [waits] = await world.begin(pay(sleeping.once));

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, idle, lost } from '../support/server.js';
-import { CART, NAME, newWorld, ONE, pay, SECOND, test } from '../support/world.js';
+import { CART, NAME, ONE, pay, SECOND, test } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const BUSY = { code: 'ERR_ONCE_BUSY' };
@@ -95,8 +95,7 @@ test.for(['attempt', 'wait'] as const)('while the call goes on, settle is refuse
 });
 
 describe.each([true, false])('two tabs, with locks: %s', (locks) => {
-  test('a press waits in the other tab: whether it or the listener comes first, no key is sent after its operation was settled', async () => {
-    const world = newWorld();
+  test('a press waits in the other tab: whether it or the listener comes first, no key is sent after its operation was settled', async ({ world }) => {
     const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
     world.server.plays(idle(delayed(5 * SECOND, lost())));
     world.server.otherwise = answers(201);

@@ -47,8 +47,7 @@ test.for([
   expect(next.outcome?.key).not.toBe(outcome?.key);
 });
 
-test('resumeOne reports no outcome of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world }) => {
-  const { tab, once } = world.open();
+test('resumeOne reports no outcome of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world, tab, once }) => {
   await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
   const resumed = await world.end(tab, watched(resumeOne(once, NAME)));
   expect(resumed.outcome).toMatchObject({ effect: 'unknown', reason: 'record' });

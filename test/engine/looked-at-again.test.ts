@@ -21,8 +21,7 @@ test('a key is not sent again after the key window of the dialect that the `dial
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('another tab takes the record over before the earlier payload is probed: the probe is not sent', async ({ world }) => {
-  const { tab, once } = world.open();
+test('another tab takes the record over before the earlier payload is probed: the probe is not sent', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, ONE), charged(lost()));
   const takes = (record: OnceRecord): OnceRecord => sealed({ ...record, revision: record.revision + 1 });
   const mismatch = answers(422, { title: 'Idempotency-Key is already used' });

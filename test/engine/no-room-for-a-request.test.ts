@@ -48,8 +48,7 @@ describe.for<[string, client: OnceOptions, call: OperationOptions]>([
   });
 });
 
-test('an operation with once.background whose request was not stored for lack of room is not resumed in the background', async ({ world }) => {
-  const tab = world.tab();
+test('an operation with once.background whose request was not stored for lack of room is not resumed in the background', async ({ world, tab }) => {
   const once = tab.once({ namespace: 'ann', ...ONE, use: [background()], store: cramped(tab) });
   await world.end(tab, pay(once, { body: LONG, background: { untilMs: world.clock.now() + HOUR } }), lost());
   const next = tab.reload();
@@ -76,8 +75,7 @@ test.for([{}, { durability: 'required' }] as const)(
   },
 );
 
-test('with a key strategy, a form that is too long for the store can follow one that was stored', async ({ world }) => {
-  const tab = world.tab();
+test('with a key strategy, a form that is too long for the store can follow one that was stored', async ({ world, tab }) => {
   const once = tab.once({ namespace: 'ann', ...KEPT, use: [requests(), hooks()], store: cramped(tab) });
   const strategy: OperationOptions = { key: ({ generation }) => `order-${generation}` };
   await world.end(tab, pay(once, { ...ONE, ...strategy }), lost());

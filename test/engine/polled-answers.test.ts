@@ -515,8 +515,7 @@ test('the link of an edited form ends: a press of the first form, which was sent
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
 
-test('a gateway may send the keyed PUT of an edited form again unseen: the end of the work is not told as that of the first form', async () => {
-  const world = newWorld();
+test('a gateway may send the keyed PUT of an edited form again unseen: the end of the work is not told as that of the first form', async ({ world }) => {
   const tab = world.tab();
   const { transport } = tab.platform;
   Object.assign(tab.platform, {

@@ -52,8 +52,7 @@ describe('a key strategy that fails when it is asked for the next key, after the
     expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
-  test('with run: the call ends in the same way, and the next run goes on', async ({ world }) => {
-    const { tab, once } = world.open();
+  test('with run: the call ends in the same way, and the next run goes on', async ({ world, tab, once }) => {
     const refusal = () => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
     const keys: string[] = [];
     const charge = ({ key }: { readonly key: string }): Response => {

@@ -347,8 +347,7 @@ describe('if `namespace` returns another user at each call, such as a random id'
   });
 });
 
-test('a call that waited for another tab and then failed shows no wait any more', async () => {
-  const world = newWorld();
+test('a call that waited for another tab and then failed shows no wait any more', async ({ world }) => {
   const [one, two] = [world.open(), world.open()];
   const [driving] = await world.begin(pay(one.once), delayed(SECOND, charged(answers(201))));
   const handle = operation(two.once, NAME);

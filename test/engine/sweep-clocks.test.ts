@@ -8,7 +8,7 @@ import { run } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, HOUR, NAME, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, keyWindowMs: 365 * DAY } } as const;
 /** A process on a store with a clock of its own, and a page on one without. */
@@ -93,8 +93,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(world.record()?.key).toBe(key);
   });
 
-  test('may use a name again once `keep.forMs` is over; a second sweep removes the old record after at most another `keep.forMs`', async () => {
-    const world = newWorld();
+  test('may use a name again once `keep.forMs` is over; a second sweep removes the old record after at most another `keep.forMs`', async ({ world }) => {
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };
     await world.end(tab, pay(once, brief), charged(answers(201)));
