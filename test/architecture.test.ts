@@ -150,64 +150,62 @@ describe('a rule can fail', () => {
   });
 });
 
-describe('a rule lets pass', () => {
-  test.each<[keyof typeof RULES, string, Texts]>([
-    [
-      'arrows',
-      'what the layers allow',
-      {
-        'src/engine/a.ts': `import '../core/b.js'; import '../errors.js'; import type { Store } from '../ports.js'; import type { Settings } from '../options.js'; import './b.js'; import 'p-retry';`,
-      },
-    ],
-    ['arrows', 'the face for an integration', { 'src/integrations/ky.ts': `import '../entries/index.js';` }],
-    ['cycles', 'a shared leaf', { 'src/core/a.ts': `import './b.js'; import './c.js';`, 'src/core/b.ts': `import './c.js';`, 'src/core/c.ts': '' }],
-    [
-      'reachable',
-      'a type, and what is loaded later',
-      { 'src/entries/index.ts': `export type { A } from '../ports.js';`, 'src/ports.ts': `export type A = typeof import('./core/a.js');`, 'src/core/a.ts': '' },
-    ],
-    [
-      'packages',
-      'a peer behind its own entry',
-      { 'src/entries/ky.ts': `export * from '../integrations/ky.js';`, 'src/integrations/ky.ts': `import 'ky'; import 'node:fs';` },
-    ],
-    ['packages', 'a subpath of a dependency', { 'src/entries/index.ts': `export * from '@noble/hashes/sha2.js';` }],
-    [
-      'ambient',
-      'pure use of the same names',
-      { 'src/core/a.ts': `Date.parse('x'); new Date(0); Math.min(1, 2); a.fetch; ({ fetch: 1, crypto() {} }); x instanceof TypeError;` },
-    ],
-    [
-      'ambient',
-      'types',
-      { 'src/core/a.ts': 'export type A = typeof fetch; export const a = (b: URL, c: typeof globalThis.fetch): Response | Date => c(b) as never;' },
-    ],
-    [
-      'ambient',
-      'what is handed in',
-      {
-        'src/engine/a.ts': `import { clock as performance } from './b.js'; export const a = (fetch: () => void, { crypto }: { crypto: number }) => [fetch(), crypto, { fetch }, performance];`,
-      },
-    ],
-    [
-      'ambient',
-      'the registry',
-      {
-        'src/engine/a.ts': `const KEY = Symbol.for('oncefetch'); const realm = globalThis as { [KEY]?: object }; void realm[KEY]; void globalThis[Symbol.for('x')];`,
-      },
-    ],
-    ['synchronous', 'the engine', { 'src/engine/a.ts': 'export const a = async () => await 1;' }],
-    ['length', 'what is just short enough', { 'src/core/a.ts': `export function a() {\n${'void 0;\n'.repeat(68)}}\n${'\n'.repeat(180)}` }],
-    [
-      'defaults',
-      'neutral values and options.ts',
-      {
-        'src/core/a.ts': `export const a = (b = 0, c = '', d = false, e = 'GET') => b ?? c ?? d ?? e ?? 1;`,
-        'src/options.ts': 'export const a = (b = 500) => b;',
-      },
-    ],
-  ])('%s: %s', (rule, _, good) => expect(print(RULES[rule](good))).toEqual([]));
-});
+test.each<[keyof typeof RULES, string, Texts]>([
+  [
+    'arrows',
+    'what the layers allow',
+    {
+      'src/engine/a.ts': `import '../core/b.js'; import '../errors.js'; import type { Store } from '../ports.js'; import type { Settings } from '../options.js'; import './b.js'; import 'p-retry';`,
+    },
+  ],
+  ['arrows', 'the face for an integration', { 'src/integrations/ky.ts': `import '../entries/index.js';` }],
+  ['cycles', 'a shared leaf', { 'src/core/a.ts': `import './b.js'; import './c.js';`, 'src/core/b.ts': `import './c.js';`, 'src/core/c.ts': '' }],
+  [
+    'reachable',
+    'a type, and what is loaded later',
+    { 'src/entries/index.ts': `export type { A } from '../ports.js';`, 'src/ports.ts': `export type A = typeof import('./core/a.js');`, 'src/core/a.ts': '' },
+  ],
+  [
+    'packages',
+    'a peer behind its own entry',
+    { 'src/entries/ky.ts': `export * from '../integrations/ky.js';`, 'src/integrations/ky.ts': `import 'ky'; import 'node:fs';` },
+  ],
+  ['packages', 'a subpath of a dependency', { 'src/entries/index.ts': `export * from '@noble/hashes/sha2.js';` }],
+  [
+    'ambient',
+    'pure use of the same names',
+    { 'src/core/a.ts': `Date.parse('x'); new Date(0); Math.min(1, 2); a.fetch; ({ fetch: 1, crypto() {} }); x instanceof TypeError;` },
+  ],
+  [
+    'ambient',
+    'types',
+    { 'src/core/a.ts': 'export type A = typeof fetch; export const a = (b: URL, c: typeof globalThis.fetch): Response | Date => c(b) as never;' },
+  ],
+  [
+    'ambient',
+    'what is handed in',
+    {
+      'src/engine/a.ts': `import { clock as performance } from './b.js'; export const a = (fetch: () => void, { crypto }: { crypto: number }) => [fetch(), crypto, { fetch }, performance];`,
+    },
+  ],
+  [
+    'ambient',
+    'the registry',
+    {
+      'src/engine/a.ts': `const KEY = Symbol.for('oncefetch'); const realm = globalThis as { [KEY]?: object }; void realm[KEY]; void globalThis[Symbol.for('x')];`,
+    },
+  ],
+  ['synchronous', 'the engine', { 'src/engine/a.ts': 'export const a = async () => await 1;' }],
+  ['length', 'what is just short enough', { 'src/core/a.ts': `export function a() {\n${'void 0;\n'.repeat(68)}}\n${'\n'.repeat(180)}` }],
+  [
+    'defaults',
+    'neutral values and options.ts',
+    {
+      'src/core/a.ts': `export const a = (b = 0, c = '', d = false, e = 'GET') => b ?? c ?? d ?? e ?? 1;`,
+      'src/options.ts': 'export const a = (b = 500) => b;',
+    },
+  ],
+])('a rule lets pass: %s: %s', (rule, _, good) => expect(print(RULES[rule](good))).toEqual([]));
 
 test('no test helper registers a hook: files share a worker, so the hook would belong to the first file that imports the helper', () => {
   const helpers = Object.entries(readTexts(root, 'test')).filter(([path]) => !/\.(test|suite)\.ts$|^test\/support\/fresh\.ts$|node_modules/.test(path));

@@ -38,10 +38,8 @@ describe('a place in a header', () => {
   });
 });
 
-describe('any other place', () => {
-  test.each(['', 'body:key', 'header:', 'header', 'xheader:K', 'body:header:K'])('%j works only with a dialect that knows it', (carrier) => {
-    const own = { find: () => undefined, put: () => undefined };
-    expect(carryOf(carrier)).toBeUndefined();
-    expect(carryOf(carrier, (asked) => (asked === carrier ? own : undefined))).toBe(own);
-  });
+test.each(['', 'body:key', 'header:', 'header', 'xheader:K', 'body:header:K'])('any other place: %j works only with a dialect that knows it', (carrier) => {
+  const own = { find: () => undefined, put: () => undefined };
+  expect(carryOf(carrier)).toBeUndefined();
+  expect(carryOf(carrier, (asked) => (asked === carrier ? own : undefined))).toBe(own);
 });

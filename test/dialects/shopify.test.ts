@@ -15,24 +15,22 @@ const put = (body: unknown) => {
   };
 };
 
-describe('writes the directive behind the only field of the mutation', () => {
-  test.each([
-    ['mutation { refundCreate(input: {}) { refund { id } } }', 'mutation { refundCreate(input: {}) @idempotent(key: "k-1") { refund { id } } }'],
-    ['mutation m($a: [X!]! = [{b: 1}], $c: Y) { go(a: $a) { ok } }', 'mutation m($a: [X!]! = [{b: 1}], $c: Y) { go(a: $a) @idempotent(key: "k-1") { ok } }'],
-    ['mutation { mine: go { ok } }', 'mutation { mine: go @idempotent(key: "k-1") { ok } }'],
-    ['mutation { go }', 'mutation { go @idempotent(key: "k-1") }'],
-    ['mutation { go @include(if: true) { ok } }', 'mutation { go @idempotent(key: "k-1") @include(if: true) { ok } }'],
-    ['# {(\nmutation { go(a: "){", b: """ } """) { ok } }', '# {(\nmutation { go(a: "){", b: """ } """) @idempotent(key: "k-1") { ok } }'],
-    ['fragment f on X { a b } mutation { go(a: 1) { ...f } }', undefined],
-    ['mutation { one two }', undefined],
-    ['mutation a { one } mutation b { two }', undefined],
-    ['query { shop { name } }', undefined],
-    ['{ shop { name } }', undefined],
-  ])('%s', (query, wanted) => {
-    const { sent, found } = put({ query, variables: { a: 1 } });
-    expect(sent?.query).toBe(wanted);
-    if (wanted !== undefined) expect(found).toBe('k-1');
-  });
+test.each([
+  ['mutation { refundCreate(input: {}) { refund { id } } }', 'mutation { refundCreate(input: {}) @idempotent(key: "k-1") { refund { id } } }'],
+  ['mutation m($a: [X!]! = [{b: 1}], $c: Y) { go(a: $a) { ok } }', 'mutation m($a: [X!]! = [{b: 1}], $c: Y) { go(a: $a) @idempotent(key: "k-1") { ok } }'],
+  ['mutation { mine: go { ok } }', 'mutation { mine: go @idempotent(key: "k-1") { ok } }'],
+  ['mutation { go }', 'mutation { go @idempotent(key: "k-1") }'],
+  ['mutation { go @include(if: true) { ok } }', 'mutation { go @idempotent(key: "k-1") @include(if: true) { ok } }'],
+  ['# {(\nmutation { go(a: "){", b: """ } """) { ok } }', '# {(\nmutation { go(a: "){", b: """ } """) @idempotent(key: "k-1") { ok } }'],
+  ['fragment f on X { a b } mutation { go(a: 1) { ...f } }', undefined],
+  ['mutation { one two }', undefined],
+  ['mutation a { one } mutation b { two }', undefined],
+  ['query { shop { name } }', undefined],
+  ['{ shop { name } }', undefined],
+])('writes the directive behind the only field of the mutation: %s', (query, wanted) => {
+  const { sent, found } = put({ query, variables: { a: 1 } });
+  expect(sent?.query).toBe(wanted);
+  if (wanted !== undefined) expect(found).toBe('k-1');
 });
 
 describe('fills the variable of a directive that is there', () => {

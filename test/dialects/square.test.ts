@@ -1,5 +1,5 @@
 /** Goal: a key in the body changes nothing else of it. Method: `support/suite.ts`, and bodies that re-serializing would change. */
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { charged, lost, textOf } from '../support/server.js';
 import { NAME, pay, URL_ } from '../support/world.js';
@@ -39,21 +39,19 @@ test('the fingerprint is taken before the key is inserted, so the same body is t
   expect(world.record()?.payloads).toEqual(before?.payloads);
 });
 
-describe('a body that cannot carry a key is refused before anything is stored', () => {
-  test.each([
-    ['no body', undefined],
-    ['text', 'hello'],
-    ['a list', '[1]'],
-    ['a form with files', new FormData()],
-    ['a key that is not a string', '{"idempotency_key":7}'],
-  ])('%s', async (_, body) => {
-    const world = worldOf(dialect);
-    const { tab, once } = world.open({ dialect });
-    const { error } = await world.end(tab, once.fetch(URL_, { method: 'POST', ...(body !== undefined && { body }), once: NAME }));
-    expect(error).toBeInstanceOf(TypeError);
-    expect((error as Error).message).toContain('idempotency_key');
-    expect(world.writes).toEqual([]);
-  });
+test.each([
+  ['no body', undefined],
+  ['text', 'hello'],
+  ['a list', '[1]'],
+  ['a form with files', new FormData()],
+  ['a key that is not a string', '{"idempotency_key":7}'],
+])('a body that cannot carry a key is refused before anything is stored: %s', async (_, body) => {
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  const { error } = await world.end(tab, once.fetch(URL_, { method: 'POST', ...(body !== undefined && { body }), once: NAME }));
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as Error).message).toContain('idempotency_key');
+  expect(world.writes).toEqual([]);
 });
 
 test('a dialect that cannot put the key where the record says sends nothing', async ({ world, tab, once }) => {

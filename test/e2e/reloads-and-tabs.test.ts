@@ -95,16 +95,14 @@ describe('two tabs', () => {
   });
 });
 
-describe('a SIGKILL to the server', () => {
-  test('while two tabs pay and one of them reloads: one charge', async ({ first }) => {
-    const second = await first.another();
-    await playground.chargeSlowly();
-    await Promise.all([first.once.pay(), second.once.pay()]);
-    await playground.charging('oncefetch');
-    await playground.shop.kill();
-    await first.reload();
-    await second.once.insist();
-    await first.once.insist();
-    await paidOnce(second, first);
-  });
+test('a SIGKILL to the server while two tabs pay and one of them reloads: one charge', async ({ first }) => {
+  const second = await first.another();
+  await playground.chargeSlowly();
+  await Promise.all([first.once.pay(), second.once.pay()]);
+  await playground.charging('oncefetch');
+  await playground.shop.kill();
+  await first.reload();
+  await second.once.insist();
+  await first.once.insist();
+  await paidOnce(second, first);
 });

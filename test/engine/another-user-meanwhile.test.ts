@@ -34,18 +34,16 @@ const onFirst = (act: () => Promise<string>) => {
   return async () => (asked++ ? 'ann' : act());
 };
 
-describe('a key that was issued while Bob was logged in', () => {
-  test.each([
-    ['to a named call', (once: Once, key: () => Promise<string>) => pay(once, { key })],
-    ['to a call without a name', (once: Once, key: () => Promise<string>) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { key } }))],
-  ])('%s is not used, and nothing is sent; the next press asks for a key again', async (_, press) => {
-    const { world, tab, once, inBetween } = scene({ use: [...everything(), unnamed()] });
-    const key = onFirst(() => inBetween(() => refresh(once)));
-    const end = await world.end(tab, press(once, key));
-    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
-    expect([world.server.arrivals, world.records]).toEqual([[], []]);
-    expect((await world.end(tab, press(once, key), answers(201))).outcome).toMatchObject({ effect: 'done', key: 'ann' });
-  });
+test.each([
+  ['to a named call', (once: Once, key: () => Promise<string>) => pay(once, { key })],
+  ['to a call without a name', (once: Once, key: () => Promise<string>) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { key } }))],
+])('a key that was issued while Bob was logged in: %s is not used, and nothing is sent; the next press asks for a key again', async (_, press) => {
+  const { world, tab, once, inBetween } = scene({ use: [...everything(), unnamed()] });
+  const key = onFirst(() => inBetween(() => refresh(once)));
+  const end = await world.end(tab, press(once, key));
+  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+  expect([world.server.arrivals, world.records]).toEqual([[], []]);
+  expect((await world.end(tab, press(once, key), answers(201))).outcome).toMatchObject({ effect: 'done', key: 'ann' });
 });
 
 describe('a header that an around hook got while Bob was logged in', () => {

@@ -28,30 +28,28 @@ function pagesLocalStorage(): void {
   onTestFinished(() => void vi.unstubAllGlobals());
 }
 
-describe('in localStorage, where records are JSON', () => {
-  test('a settled operation can be remembered for ever', async () => {
-    pagesLocalStorage();
-    const world = newWorld();
-    const tab = world.tab();
-    const store = localStorageStore();
-    const noted: Store = {
-      ...store,
-      update: (id, change, options) => {
-        const noting: typeof change = (current, now) => {
-          const changed = change(current, now);
-          if (changed.next) tab.degraded.set(id, changed.next);
-          return changed;
-        };
-        return store.update(id, noting, options);
-      },
-    };
-    const open = (page: Tab): Once => page.once({ namespace: 'ann', store: noted, keep: { forMs: Number.POSITIVE_INFINITY } });
-    const { outcome } = await world.end(tab, pay(open(tab)), charged(answers(201)));
-    await world.clock.advance(MINUTE);
-    expect((await world.end(tab, pay(open(tab)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
-    const next = tab.reload();
-    expect((await world.end(next, pay(open(next)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
-  });
+test('in localStorage, where records are JSON, a settled operation can be remembered for ever', async () => {
+  pagesLocalStorage();
+  const world = newWorld();
+  const tab = world.tab();
+  const store = localStorageStore();
+  const noted: Store = {
+    ...store,
+    update: (id, change, options) => {
+      const noting: typeof change = (current, now) => {
+        const changed = change(current, now);
+        if (changed.next) tab.degraded.set(id, changed.next);
+        return changed;
+      };
+      return store.update(id, noting, options);
+    },
+  };
+  const open = (page: Tab): Once => page.once({ namespace: 'ann', store: noted, keep: { forMs: Number.POSITIVE_INFINITY } });
+  const { outcome } = await world.end(tab, pay(open(tab)), charged(answers(201)));
+  await world.clock.advance(MINUTE);
+  expect((await world.end(tab, pay(open(tab)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  const next = tab.reload();
+  expect((await world.end(next, pay(open(next)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
 });
 
 test.for([false, true])(

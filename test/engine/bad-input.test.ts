@@ -209,23 +209,21 @@ const named = (error: unknown, field: string, kind: typeof TypeError | typeof Ra
   expect((error as Error).message.length).toBeLessThan(300);
 };
 
-describe('createOnce', () => {
-  test.each(
-    [...SHARED.filter(([, given]) => typeof given === 'object'), ...CLIENT]
-      .filter(looked)
-      .map(([field, given, kind]) => [field, kind.name, given, kind] as const),
-  )('throws on %s at once: %s', (field, _, given, kind) => {
-    const tab = newWorld().tab();
-    let thrown: unknown;
-    try {
-      tab.in(() => tab.once(given as OnceOptions));
-    } catch (error) {
-      thrown = error;
-    }
-    // The helper that adds the store spreads `null` and text away.
-    if (given === null || typeof given === 'string') return;
-    named(thrown, field, kind);
-  });
+test.each(
+  [...SHARED.filter(([, given]) => typeof given === 'object'), ...CLIENT]
+    .filter(looked)
+    .map(([field, given, kind]) => [field, kind.name, given, kind] as const),
+)('createOnce throws on %s at once: %s', (field, _, given, kind) => {
+  const tab = newWorld().tab();
+  let thrown: unknown;
+  try {
+    tab.in(() => tab.once(given as OnceOptions));
+  } catch (error) {
+    thrown = error;
+  }
+  // The helper that adds the store spreads `null` and text away.
+  if (given === null || typeof given === 'string') return;
+  named(thrown, field, kind);
 });
 
 describe('a call', () => {

@@ -61,41 +61,37 @@ describe('one body for several calls', () => {
   });
 });
 
-describe('one name for several calls', () => {
-  test('each call has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
-    world.server.otherwise = answers(201);
-    const name: [string, string] = ['seat', ''];
-    const calls = SEATS.map((seat) => {
-      name[1] = seat;
-      return watched(once.fetch(URL_, { method: 'POST', body: seat, once: { operation: name, key: derived } }));
-    });
-    const ends = await world.all(tab, ...calls);
-    expect(new Set(world.server.keys).size).toBe(3);
-    expect(ends.map(({ outcome }) => outcome?.operation)).toEqual(SEATS.map((seat) => ['seat', seat]));
+test('one name for several calls: each call has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
+  world.server.otherwise = answers(201);
+  const name: [string, string] = ['seat', ''];
+  const calls = SEATS.map((seat) => {
+    name[1] = seat;
+    return watched(once.fetch(URL_, { method: 'POST', body: seat, once: { operation: name, key: derived } }));
   });
+  const ends = await world.all(tab, ...calls);
+  expect(new Set(world.server.keys).size).toBe(3);
+  expect(ends.map(({ outcome }) => outcome?.operation)).toEqual(SEATS.map((seat) => ['seat', seat]));
 });
 
-describe('a PUT without a name that is sent again', () => {
-  test.for<[string, () => BodyInit, (body: never) => void]>([
-    ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
-    ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
-    ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
-    ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
-  ])('sends what it was given at the call: %s', async ([_kind, make, change], { world }) => {
-    const sent: string[] = [];
-    const { tab, once } = world.open({
-      fetch: async (_, init) => {
-        sent.push(await new Response(init?.body).text());
-        return new Response('', { status: sent.length === 1 ? 503 : 200 });
-      },
-    });
-    const body = make();
-    const [call] = await world.begin(watched(once.fetch(URL_, { method: 'PUT', body })));
-    change(body as never);
-    expect(await world.end(tab, call)).toMatchObject({ status: 200 });
-    expect(sent).toHaveLength(2);
-    for (const text of sent) expect(text).toMatch(/text(=|"\r\n\r\n)a/);
+test.for<[string, () => BodyInit, (body: never) => void]>([
+  ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
+  ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
+  ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
+  ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
+])('a PUT without a name that is sent again sends what it was given at the call: %s', async ([_kind, make, change], { world }) => {
+  const sent: string[] = [];
+  const { tab, once } = world.open({
+    fetch: async (_, init) => {
+      sent.push(await new Response(init?.body).text());
+      return new Response('', { status: sent.length === 1 ? 503 : 200 });
+    },
   });
+  const body = make();
+  const [call] = await world.begin(watched(once.fetch(URL_, { method: 'PUT', body })));
+  change(body as never);
+  expect(await world.end(tab, call)).toMatchObject({ status: 200 });
+  expect(sent).toHaveLength(2);
+  for (const text of sent) expect(text).toMatch(/text(=|"\r\n\r\n)a/);
 });
 
 test.for<[string, () => { address: string | URL; init: RequestInit }]>([

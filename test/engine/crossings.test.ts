@@ -162,14 +162,12 @@ describe('a corrected request after a refusal, with a fingerprint that picks fie
   });
 });
 
-describe('a captcha that was wrong once', () => {
-  test.for([true, false])('can be corrected (browser: %s)', async (resends, { world }) => {
-    const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
-    world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
-    const told: unknown[] = [];
-    for (const captcha of ['bad', 'good', 'good', 'good']) told.push((await world.end(tab, pay(once, { body: { ...CART, captcha } }))).outcome?.effect);
-    expect(told).toContain('done');
-  });
+test.for([true, false])('a captcha that was wrong once can be corrected (browser: %s)', async (resends, { world }) => {
+  const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
+  world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
+  const told: unknown[] = [];
+  for (const captcha of ['bad', 'good', 'good', 'good']) told.push((await world.end(tab, pay(once, { body: { ...CART, captcha } }))).outcome?.effect);
+  expect(told).toContain('done');
 });
 
 describe('a payload whose caller was told none', () => {
@@ -253,52 +251,46 @@ describe('repeat if-changed in a browser', () => {
   });
 });
 
-describe('an unnamed call with a full store', () => {
-  test.for([false, true])('is adopted by the same press (full: %s)', async (full, { world, tab, once }) => {
-    if (full) tab.faults.rate('full', 1);
-    const post = () => {
-      const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
-      p.catch(() => {});
-      return p;
-    };
-    await world.end(tab, post(), charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
-    world.server.otherwise = replays();
-    await world.end(tab, post());
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
+test.for([false, true])('an unnamed call with a full store is adopted by the same press (full: %s)', async (full, { world, tab, once }) => {
+  if (full) tab.faults.rate('full', 1);
+  const post = () => {
+    const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
+    p.catch(() => {});
+    return p;
+  };
+  await world.end(tab, post(), charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
+  world.server.otherwise = replays();
+  await world.end(tab, post());
+  expect(new Set(world.server.keys).size).toBe(1);
 });
 
-describe('a clean record of a key that is not random', () => {
-  test('notes where the key was sent, not where it was to be sent', async ({ world }) => {
-    const { tab, once } = world.open({}, { claims: { atomic: false } });
-    tab.connect(false);
-    void pay(once);
-    await world.clock.advance(1000);
-    const next = tab.reload();
-    next.connect(true);
-    const again = next.once({ limits: { attempts: 1 } });
-    const other = 'https://shop.example/api/paypal';
-    const seen: string[] = [];
-    // The first address never saw this key, so it would execute the request.
-    world.server.otherwise = (arrival, server) => {
-      seen.push(arrival.url);
-      return charged(lost())(arrival, server);
-    };
-    await world.end(next, pay(again, { url: other }));
-    await world.end(next, pay(again));
-    expect(seen).toEqual([other]);
-  });
+test('a clean record of a key that is not random notes where the key was sent, not where it was to be sent', async ({ world }) => {
+  const { tab, once } = world.open({}, { claims: { atomic: false } });
+  tab.connect(false);
+  void pay(once);
+  await world.clock.advance(1000);
+  const next = tab.reload();
+  next.connect(true);
+  const again = next.once({ limits: { attempts: 1 } });
+  const other = 'https://shop.example/api/paypal';
+  const seen: string[] = [];
+  // The first address never saw this key, so it would execute the request.
+  world.server.otherwise = (arrival, server) => {
+    seen.push(arrival.url);
+    return charged(lost())(arrival, server);
+  };
+  await world.end(next, pay(again, { url: other }));
+  await world.end(next, pay(again));
+  expect(seen).toEqual([other]);
 });
 
-describe('Stripe: a decline of a corrected request', () => {
-  test('is not tried a second time by the same press', async ({ world }) => {
-    const { tab, once } = world.open({ dialect: stripe() });
-    world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
-    await world.end(tab, pay(once));
-    world.server.otherwise = answers(402, { error: { type: 'card_error', code: 'card_declined' } });
-    expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'none' });
-    expect(world.server.arrivals).toHaveLength(2);
-  });
+test('Stripe: a decline of a corrected request is not tried a second time by the same press', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: stripe() });
+  world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
+  await world.end(tab, pay(once));
+  world.server.otherwise = answers(402, { error: { type: 'card_error', code: 'card_declined' } });
+  expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'none' });
+  expect(world.server.arrivals).toHaveLength(2);
 });
 
 describe('an ordinary refusal with "already" in its words', () => {
@@ -311,18 +303,16 @@ describe('an ordinary refusal with "already" in its words', () => {
   );
 });
 
-describe('an unnamed call that adopts an earlier one', () => {
-  test('gets the refusal that the server kept, as from fetch', async ({ world }) => {
-    const { tab, once } = world.open({}, { resends: true });
-    const post = () => {
-      const p = once.fetch(URL_, { method: 'POST', body: 'x' });
-      p.catch(() => {});
-      return p;
-    };
-    expect((await world.end(tab, post(), answers(401))).status).toBe(401);
-    world.server.otherwise = replays(401);
-    expect((await world.end(tab, post())).status).toBe(401);
-  });
+test('an unnamed call that adopts an earlier one gets the refusal that the server kept, as from fetch', async ({ world }) => {
+  const { tab, once } = world.open({}, { resends: true });
+  const post = () => {
+    const p = once.fetch(URL_, { method: 'POST', body: 'x' });
+    p.catch(() => {});
+    return p;
+  };
+  expect((await world.end(tab, post(), answers(401))).status).toBe(401);
+  world.server.otherwise = replays(401);
+  expect((await world.end(tab, post())).status).toBe(401);
 });
 
 describe('repeat if-changed: a payload that was only ever refused', () => {

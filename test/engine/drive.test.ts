@@ -13,39 +13,33 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type 
 
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
-describe('what a driver does if its record, between two attempts,', () => {
-  test.for<[string, (record: OnceRecord) => unknown, object]>([
-    ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
-    ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
-    ['has another driver', (record) => sealed({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
-    ['has another key', (record) => sealed({ ...record, key: made('another') }), { code: 'ERR_ONCE_CLAIM_LOST' }],
-    [
-      'was refused elsewhere',
-      (record) => sealed({ ...record, state: 'retired', ending: NONE }),
-      { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } },
-    ],
-    [
-      'was ended elsewhere without a stored ending',
-      (record) => sealed({ ...record, state: 'retired' }),
-      { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } },
-    ],
-    [
-      'was forgotten elsewhere',
-      (record) => sealed({ ...record, state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }),
-      { code: 'ERR_ONCE_CLAIM_LOST' },
-    ],
-    [
-      'is another one that was refused',
-      (record) => sealed({ ...record, key: made('another'), state: 'retired', ending: NONE }),
-      { code: 'ERR_ONCE_CLAIM_LOST' },
-    ],
-    ['is unchanged', (record) => record, { status: 201 }],
-  ])('%s', async ([_, change, expected], { world, tab, once }) => {
-    const [call] = await world.begin(pay(once), lost(), ...('status' in expected ? [answers(201)] : []));
-    const record = world.record() as OnceRecord;
-    world.medium.set(record.id, change(record));
-    expect(await world.end(tab, call)).toMatchObject(expected);
-  });
+test.for<[string, (record: OnceRecord) => unknown, object]>([
+  ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
+  ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+  ['has another driver', (record) => sealed({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+  ['has another key', (record) => sealed({ ...record, key: made('another') }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+  [
+    'was refused elsewhere',
+    (record) => sealed({ ...record, state: 'retired', ending: NONE }),
+    { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } },
+  ],
+  [
+    'was ended elsewhere without a stored ending',
+    (record) => sealed({ ...record, state: 'retired' }),
+    { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } },
+  ],
+  [
+    'was forgotten elsewhere',
+    (record) => sealed({ ...record, state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }),
+    { code: 'ERR_ONCE_CLAIM_LOST' },
+  ],
+  ['is another one that was refused', (record) => sealed({ ...record, key: made('another'), state: 'retired', ending: NONE }), { code: 'ERR_ONCE_CLAIM_LOST' }],
+  ['is unchanged', (record) => record, { status: 201 }],
+])('what a driver does if its record, between two attempts, %s', async ([_, change, expected], { world, tab, once }) => {
+  const [call] = await world.begin(pay(once), lost(), ...('status' in expected ? [answers(201)] : []));
+  const record = world.record() as OnceRecord;
+  world.medium.set(record.id, change(record));
+  expect(await world.end(tab, call)).toMatchObject(expected);
 });
 
 // Fake timers may begin at the time 0.

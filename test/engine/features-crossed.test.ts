@@ -13,17 +13,15 @@ import { CART, MINUTE, NAME, ONE, pay, resumed, SECOND, test, URL_, type World, 
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
 
-describe('run, with a dialect that replays', () => {
-  test('does not run a second time after a reload if its value could not be stored', async ({ world }) => {
-    // Without a namespace nothing readable is stored in a browser.
-    const { tab, once } = world.open({ dialect: stripe() });
-    const effect = vi.fn(async ({ key }: { key: string }) => void world.server.charged.add(key));
-    await world.run(runOnce(once, NAME, effect));
-    const next = tab.reload();
-    const again = watched(runOnce(next.once({ dialect: stripe() }), NAME, effect));
-    await expect(world.run(again)).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
-    expect(effect).toHaveBeenCalledTimes(1);
-  });
+test('run, with a dialect that replays, does not run a second time after a reload if its value could not be stored', async ({ world }) => {
+  // Without a namespace nothing readable is stored in a browser.
+  const { tab, once } = world.open({ dialect: stripe() });
+  const effect = vi.fn(async ({ key }: { key: string }) => void world.server.charged.add(key));
+  await world.run(runOnce(once, NAME, effect));
+  const next = tab.reload();
+  const again = watched(runOnce(next.once({ dialect: stripe() }), NAME, effect));
+  await expect(world.run(again)).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(effect).toHaveBeenCalledTimes(1);
 });
 
 describe('run', () => {

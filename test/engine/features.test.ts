@@ -314,14 +314,12 @@ describe('unnamed', () => {
   });
 });
 
-describe('insecureOrigins', () => {
-  test('lets a client on a store that is not atomic make its key; without it nothing is sent', async ({ world }) => {
-    const bare = world.open({ ...BARE, store: { ...world.tab().store, atomic: false } });
-    expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
-    expect(world.server.arrivals).toHaveLength(0);
-    const { tab, once } = world.open({ use: [insecureOrigins()], store: { ...world.tab().store, atomic: false } });
-    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
-  });
+test('insecureOrigins lets a client on a store that is not atomic make its key; without it nothing is sent', async ({ world }) => {
+  const bare = world.open({ ...BARE, store: { ...world.tab().store, atomic: false } });
+  expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
+  expect(world.server.arrivals).toHaveLength(0);
+  const { tab, once } = world.open({ use: [insecureOrigins()], store: { ...world.tab().store, atomic: false } });
+  expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
 });
 
 // In production this is a TypeError of JavaScript's own, or no error until the feature is needed.

@@ -71,16 +71,14 @@ describe('a stored answer', () => {
   });
 });
 
-describe('the copy of an answer', () => {
-  test('is made of the kept body, or of the answer itself while nobody has read it', async () => {
-    expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
-    const response = new Response('long');
-    const result = resultOf({ response, text: '' });
-    expect(result.lasting).toBe(false);
-    expect(await (result.copy() as Response).text()).toBe('long');
-    await response.text();
-    expect(result.copy()).toBeUndefined();
-  });
+test('the copy of an answer is made of the kept body, or of the answer itself while nobody has read it', async () => {
+  expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
+  const response = new Response('long');
+  const result = resultOf({ response, text: '' });
+  expect(result.lasting).toBe(false);
+  expect(await (result.copy() as Response).text()).toBe('long');
+  await response.text();
+  expect(result.copy()).toBeUndefined();
 });
 
 describe('a request from the store', () => {
@@ -125,17 +123,15 @@ describe('the link of work that goes on', () => {
   ])('%j is %s', (headers, link) => expect(linkOf(prepared(), { resolve: resolveUrl }, new Response(null, { headers }))).toBe(link));
 });
 
-describe('the bytes of an earlier call', () => {
-  test('come with their content type, and with nothing else', () => {
-    const own = httpPayload(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
-    const earlier = (headers: Record<string, string>) => httpPayload(prepared({ headers: new Headers(headers), body: 'old' }));
-    const mixed = own.withBytesOf?.(earlier({ authorization: 'old', 'content-type': 'multipart/form-data; boundary=old' }))?.prepared;
-    expect(mixed?.body).toBe('old');
-    expect(Object.fromEntries(mixed?.headers ?? [])).toEqual({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=old' });
-    expect(own.withBytesOf?.(earlier({}))?.prepared?.headers.get('content-type')).toBe('multipart/form-data; boundary=new');
-    const effect = { origin: '', send: async () => ({}) } as never;
-    expect(own.withBytesOf?.(effect)).toBe(effect);
-  });
+test('the bytes of an earlier call come with their content type, and with nothing else', () => {
+  const own = httpPayload(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
+  const earlier = (headers: Record<string, string>) => httpPayload(prepared({ headers: new Headers(headers), body: 'old' }));
+  const mixed = own.withBytesOf?.(earlier({ authorization: 'old', 'content-type': 'multipart/form-data; boundary=old' }))?.prepared;
+  expect(mixed?.body).toBe('old');
+  expect(Object.fromEntries(mixed?.headers ?? [])).toEqual({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=old' });
+  expect(own.withBytesOf?.(earlier({}))?.prepared?.headers.get('content-type')).toBe('multipart/form-data; boundary=new');
+  const effect = { origin: '', send: async () => ({}) } as never;
+  expect(own.withBytesOf?.(effect)).toBe(effect);
 });
 
 describe('a poll', () => {
@@ -233,14 +229,12 @@ describe('the headers hook', () => {
   });
 });
 
-describe('a key without a place', () => {
-  test('in this request is not sent elsewhere, if an earlier page had a place for it', async ({ world }) => {
-    const key = await world.interrupted(charged(lost()));
-    const { tab, once } = world.open();
-    world.damage((record) => seal({ ...record, carrier: 'body:idempotency_key' }));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', key } });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
+test('a key without a place in this request is not sent elsewhere, if an earlier page had a place for it', async ({ world }) => {
+  const key = await world.interrupted(charged(lost()));
+  const { tab, once } = world.open();
+  world.damage((record) => seal({ ...record, carrier: 'body:idempotency_key' }));
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', key } });
+  expect(world.server.arrivals).toHaveLength(1);
 });
 
 describe('an answer', () => {

@@ -54,17 +54,15 @@ describe('what is stored of an answer', () => {
   });
 });
 
-describe('what stays in memory', () => {
-  test.for<[string, object, Parameters<typeof answers>, number]>([
-    ['an answer', {}, [201, {}], 1],
-    ['no answer, if none is to be kept', { keep: { response: false } }, [201, {}], 0],
-    ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
-    ['no refusal', {}, [402], 0],
-  ])('is %s', async ([_, options, answer, count], { world }) => {
-    const { tab, once } = world.open(options);
-    await world.end(tab, pay(once), answers(...answer));
-    expect(kept(tab)).toBe(count);
-  });
+test.for<[string, object, Parameters<typeof answers>, number]>([
+  ['an answer', {}, [201, {}], 1],
+  ['no answer, if none is to be kept', { keep: { response: false } }, [201, {}], 0],
+  ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
+  ['no refusal', {}, [402], 0],
+])('what stays in memory is %s', async ([_, options, answer, count], { world }) => {
+  const { tab, once } = world.open(options);
+  await world.end(tab, pay(once), answers(...answer));
+  expect(kept(tab)).toBe(count);
 });
 
 describe('an end without effect', () => {

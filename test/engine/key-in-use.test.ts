@@ -10,19 +10,17 @@ const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
 const ELSEWHERE = 'https://other.example/api/payments';
 
-describe('a press under another key that never left', () => {
-  test.for([
-    ['edited, with whenChanged: refuse', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
-    ['to another address', { url: ELSEWHERE }, {}],
-    ['to another address, edited', { url: ELSEWHERE, body: CARD_B }, {}],
-  ] as const)('%s: the next press of the first kind sends the key in use', async ([_, between, last], { world }) => {
-    const tab = world.tab({ resends: true });
-    const { outcome } = await world.end(tab, pay(tab.once(), last), REFUSED);
-    const next = await pressOffline(tab, (page) => pay(page.once(), between));
-    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
-    await world.end(next, pay(next.once(), last), replays());
-    expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
-  });
+test.for([
+  ['edited, with whenChanged: refuse', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
+  ['to another address', { url: ELSEWHERE }, {}],
+  ['to another address, edited', { url: ELSEWHERE, body: CARD_B }, {}],
+] as const)('a press under another key that never left: %s: the next press of the first kind sends the key in use', async ([_, between, last], { world }) => {
+  const tab = world.tab({ resends: true });
+  const { outcome } = await world.end(tab, pay(tab.once(), last), REFUSED);
+  const next = await pressOffline(tab, (page) => pay(page.once(), between));
+  expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+  await world.end(next, pay(next.once(), last), replays());
+  expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
 test('with whenChanged: refuse, a payload that never left does not lead a third payload to the key in use', async ({ world }) => {

@@ -91,16 +91,14 @@ describe('a lease that can hold nobody back', () => {
   });
 });
 
-describe('a process whose storage was cleared', () => {
-  test('leaves alone the record that another process has begun since under the same key', async ({ world, one, two }) => {
-    const key = { key: 'order-42' };
-    const [first] = await world.begin(pay(one.once, key), delayed(5 * SECOND, lost()), charged(hangs()));
-    for (const { id } of [...world.writes]) world.medium.set(id, null);
-    await world.begin(pay(two.once, key));
-    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
-    expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
-    two.tab.kill();
-  });
+test('a process whose storage was cleared leaves alone the record that another process has begun since under the same key', async ({ world, one, two }) => {
+  const key = { key: 'order-42' };
+  const [first] = await world.begin(pay(one.once, key), delayed(5 * SECOND, lost()), charged(hangs()));
+  for (const { id } of [...world.writes]) world.medium.set(id, null);
+  await world.begin(pay(two.once, key));
+  expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
+  expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
+  two.tab.kill();
 });
 
 describe('a process that froze beyond its lease', () => {
@@ -127,18 +125,16 @@ describe('a process that froze beyond its lease', () => {
   });
 });
 
-describe('forget and settle', () => {
-  test.for<[string, (once: Once) => Promise<void>]>([
-    ['settle', (once) => settle(once, NAME, 'done')],
-    ['forget', (once) => forget(once, NAME, { evenIfUnknown: true })],
-  ])('%s is refused while the lease lives, and not after it has run out', async ([_, change], { world, one, two }) => {
-    await world.begin(pay(one.once), charged(hangs()));
-    one.tab.kill();
-    await expect(world.run(change(two.once))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    await world.clock.advance(MINUTE);
-    await world.run(change(two.once));
-    expect(world.record()).not.toMatchObject({ state: 'pending' });
-  });
+test.for<[string, (once: Once) => Promise<void>]>([
+  ['settle', (once) => settle(once, NAME, 'done')],
+  ['forget', (once) => forget(once, NAME, { evenIfUnknown: true })],
+])('forget and settle: %s is refused while the lease lives, and not after it has run out', async ([_, change], { world, one, two }) => {
+  await world.begin(pay(one.once), charged(hangs()));
+  one.tab.kill();
+  await expect(world.run(change(two.once))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.clock.advance(MINUTE);
+  await world.run(change(two.once));
+  expect(world.record()).not.toMatchObject({ state: 'pending' });
 });
 
 test('an operation whose process died is not settled as none while its attempt may be on its way, though a call of another process has ended since', async ({

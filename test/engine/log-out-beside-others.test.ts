@@ -18,25 +18,23 @@ async function unsettled(world: World): Promise<Tab> {
   return tab.reload();
 }
 
-describe('a log-out while resume', () => {
-  test.for<[string, Entry, string[]]>([
-    ['awaits an answer: the caller gets it, and it is not stored', delayed(5 * SECOND, replays()), ['done', 'unknown', 'unknown']],
-    ['waits for its next attempt', answers(503, '', { 'retry-after': '5' }), ['unknown', 'unknown', 'unknown']],
-  ])('%s; nothing else leaves', async ([_, meets, effects], { world }) => {
-    const tab = await unsettled(world);
-    const [resuming, other] = [tab.once(ANN), tab.once({ namespace: 'ann' })];
-    const [told] = await world.begin(resumed(resuming, { concurrency: 1 }), meets);
-    expect(world.server.arrivals).toHaveLength(4);
-    const { kept } = await world.run(clear(other));
-    expect(kept.map(({ name, resumable }) => [name[1], resumable])).toEqual([
-      [1, false],
-      [2, false],
-      [3, false],
-    ]);
-    expect((await world.run(told)).map(({ outcome }) => outcome.effect)).toEqual(effects);
-    expect(world.server.arrivals).toHaveLength(4);
-    expect((world.records as OnceRecord[]).map(({ state, request }) => [state, request])).toEqual([1, 2, 3].map(() => ['pending', undefined]));
-  });
+test.for<[string, Entry, string[]]>([
+  ['awaits an answer: the caller gets it, and it is not stored', delayed(5 * SECOND, replays()), ['done', 'unknown', 'unknown']],
+  ['waits for its next attempt', answers(503, '', { 'retry-after': '5' }), ['unknown', 'unknown', 'unknown']],
+])('a log-out while resume %s; nothing else leaves', async ([_, meets, effects], { world }) => {
+  const tab = await unsettled(world);
+  const [resuming, other] = [tab.once(ANN), tab.once({ namespace: 'ann' })];
+  const [told] = await world.begin(resumed(resuming, { concurrency: 1 }), meets);
+  expect(world.server.arrivals).toHaveLength(4);
+  const { kept } = await world.run(clear(other));
+  expect(kept.map(({ name, resumable }) => [name[1], resumable])).toEqual([
+    [1, false],
+    [2, false],
+    [3, false],
+  ]);
+  expect((await world.run(told)).map(({ outcome }) => outcome.effect)).toEqual(effects);
+  expect(world.server.arrivals).toHaveLength(4);
+  expect((world.records as OnceRecord[]).map(({ state, request }) => [state, request])).toEqual([1, 2, 3].map(() => ['pending', undefined]));
 });
 
 describe('a log-out while the key function of run is asked', () => {

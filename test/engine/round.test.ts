@@ -83,39 +83,35 @@ describe('a key strategy that fails when it is asked for the next key, after the
   });
 });
 
-describe('a call that is aborted while it waits for the claim', () => {
-  test.for<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
-    ['the record unchanged', () => {}, { type: 'unknown', sent: 'maybe' }],
-    ['the record gone', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
-    ['the record damaged', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
-    ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
-  ])('is told unknown, with %s', async ([_, change, outcome], { world, one, two }) => {
-    await world.begin(pay(one.once), delayed(SECOND, answers(503)));
-    const told: Outcome[] = [];
-    const controller = new AbortController();
-    const [call] = await world.begin(pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) }));
-    change(world, two.tab);
-    controller.abort();
-    await world.end(two.tab, call);
-    await rest();
-    expect(told).toMatchObject([{ reason: 'aborted', ...outcome }]);
-    one.tab.kill();
-    await world.clock.advance(2 * SECOND);
-  });
+test.for<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
+  ['the record unchanged', () => {}, { type: 'unknown', sent: 'maybe' }],
+  ['the record gone', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
+  ['the record damaged', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
+  ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
+])('a call that is aborted while it waits for the claim is told unknown, with %s', async ([_, change, outcome], { world, one, two }) => {
+  await world.begin(pay(one.once), delayed(SECOND, answers(503)));
+  const told: Outcome[] = [];
+  const controller = new AbortController();
+  const [call] = await world.begin(pay(two.once, { signal: controller.signal, onOutcome: (said) => void told.push(said) }));
+  change(world, two.tab);
+  controller.abort();
+  await world.end(two.tab, call);
+  await rest();
+  expect(told).toMatchObject([{ reason: 'aborted', ...outcome }]);
+  one.tab.kill();
+  await world.clock.advance(2 * SECOND);
 });
 
-describe('the request of an operation in memory', () => {
-  test('is kept as long as the operation is pending', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(kept(tab)).toBe(1);
-    await world.end(tab, pay(once), replays());
-    expect(kept(tab)).toBe(0);
-    await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
-    expect(kept(tab)).toBe(0);
-    // The key stays in use, but the next operation under it lists only its own payload, so this payload is never sent again.
-    await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
-    expect(kept(tab)).toBe(0);
-  });
+test('the request of an operation in memory is kept as long as the operation is pending', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, ONE), charged(lost()));
+  expect(kept(tab)).toBe(1);
+  await world.end(tab, pay(once), replays());
+  expect(kept(tab)).toBe(0);
+  await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
+  expect(kept(tab)).toBe(0);
+  // The key stays in use, but the next operation under it lists only its own payload, so this payload is never sent again.
+  await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
+  expect(kept(tab)).toBe(0);
 });
 
 describe('a remembered answer', () => {

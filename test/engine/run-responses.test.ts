@@ -136,21 +136,19 @@ test("a Response on which the app's dialect throws is unknown, and the key stays
   expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
 });
 
-describe('the verdict hook', () => {
-  test.each<[Verdict, number, string]>([
-    ['fresh', 503, 'done'],
-    ['rejected', 200, 'none'],
-    ['in-progress', 200, 'unknown'],
-    [null as unknown as Verdict, 200, 'unknown'],
-  ])('that says %s of a %i makes the effect %s', async (said, status, effect) => {
-    const { world, run } = scene({ limits: { attempts: 1, inProgressMs: 0 } });
-    const response = new Response('{}', { status });
-    const given = async ({ key }: { key: string }) => {
-      if (effect === 'done') world.server.charged.add(key);
-      return response;
-    };
-    expect((await run(given, { verdict: () => said })).outcome).toMatchObject({ effect });
-  });
+test.each<[Verdict, number, string]>([
+  ['fresh', 503, 'done'],
+  ['rejected', 200, 'none'],
+  ['in-progress', 200, 'unknown'],
+  [null as unknown as Verdict, 200, 'unknown'],
+])('the verdict hook that says %s of a %i makes the effect %s', async (said, status, effect) => {
+  const { world, run } = scene({ limits: { attempts: 1, inProgressMs: 0 } });
+  const response = new Response('{}', { status });
+  const given = async ({ key }: { key: string }) => {
+    if (effect === 'done') world.server.charged.add(key);
+    return response;
+  };
+  expect((await run(given, { verdict: () => said })).outcome).toMatchObject({ effect });
 });
 
 describe('the next call', () => {

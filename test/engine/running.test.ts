@@ -195,19 +195,17 @@ describe('a refusal after a lost answer', () => {
   });
 });
 
-describe('a verdict hook that fails', () => {
-  test('leaves the outcome unknown; its error is reported, and is the cause', async () => {
-    const { tab, end } = scene();
-    const broken = new Error('hook');
-    const ended = await end(async () => 'ch_1', {
-      verdict: () => {
-        throw broken;
-      },
-    });
-    expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', sent: 'yes' } });
-    expect((ended.error as Error).cause).toBe(broken);
-    expect(tab.reported).toEqual([broken]);
+test('a verdict hook that fails leaves the outcome unknown; its error is reported, and is the cause', async () => {
+  const { tab, end } = scene();
+  const broken = new Error('hook');
+  const ended = await end(async () => 'ch_1', {
+    verdict: () => {
+      throw broken;
+    },
   });
+  expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict', sent: 'yes' } });
+  expect((ended.error as Error).cause).toBe(broken);
+  expect(tab.reported).toEqual([broken]);
 });
 
 describe('the signal of a run', () => {

@@ -66,19 +66,17 @@ describe('pending', () => {
   });
 });
 
-describe('clear', () => {
-  test('leaves nothing to read in the record that another tab has on the disk under a name that is in memory here', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), lost());
-    await degraded(world, tab, once);
-    const other = world.open({ namespace: 'ann' });
-    const { outcome } = await world.end(other.tab, pay(other.once, { ...ONE, meta: { note: 'secret' }, keep: { request: true } }));
-    expect(world.record()).toMatchObject({ meta: { note: 'secret' } });
-    await world.run(clear(once));
-    const left = world.record();
-    expect(left).toMatchObject({ state: 'pending', key: outcome?.key });
-    expect([left?.meta, left?.request]).toEqual([undefined, undefined]);
-  });
+test('clear leaves nothing to read in the record that another tab has on the disk under a name that is in memory here', async ({ world }) => {
+  const { tab, once } = world.open({ namespace: 'ann' });
+  world.server.plays(lost(), lost());
+  await degraded(world, tab, once);
+  const other = world.open({ namespace: 'ann' });
+  const { outcome } = await world.end(other.tab, pay(other.once, { ...ONE, meta: { note: 'secret' }, keep: { request: true } }));
+  expect(world.record()).toMatchObject({ meta: { note: 'secret' } });
+  await world.run(clear(once));
+  const left = world.record();
+  expect(left).toMatchObject({ state: 'pending', key: outcome?.key });
+  expect([left?.meta, left?.request]).toEqual([undefined, undefined]);
 });
 
 describe('a name whose record in memory is gone', () => {

@@ -279,18 +279,13 @@ describe('methods that HTTP itself calls idempotent', () => {
   });
 });
 
-describe('a server that says it ignored the key', () => {
-  test('gets nothing twice from then on, at that endpoint', async ({ world, tab, once }) => {
-    const codes: string[] = [];
-    subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
-    await world.end(tab, pay(once, { operation: ['a'] }), answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
-    expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
-    expect(await world.end(tab, pay(once, { operation: ['c'], url: 'https://shop.example/api/other' }))).toMatchObject({
-      status: 201,
-      outcome: { attempts: 2 },
-    });
-    expect(codes).toEqual(['key-ignored']);
-  });
+test('a server that says it ignored the key gets nothing twice from then on, at that endpoint', async ({ world, tab, once }) => {
+  const codes: string[] = [];
+  subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
+  await world.end(tab, pay(once, { operation: ['a'] }), answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));
+  expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
+  expect(await world.end(tab, pay(once, { operation: ['c'], url: 'https://shop.example/api/other' }))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+  expect(codes).toEqual(['key-ignored']);
 });
 
 describe('A37: a request that is sent again without a key undoes nothing that was written since', () => {

@@ -89,24 +89,22 @@ describe('a call that can carry no key', () => {
   });
 });
 
-describe('a GET that fetch refuses', () => {
-  test.for<[string, string, RequestInit]>([
-    ['an invalid URL', 'http://[', {}],
-    ['an unknown scheme', 'nowhere:x', {}],
-    ['a password in the URL', 'https://a:b@shop.example/', {}],
-    ['a body', URL_, { body: 'x' }],
-    ['an invalid header', URL_, { headers: { 'not a name': '1' } }],
-    ['an invalid option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
-  ])('for %s rejects at once, and is not tried again', async ([_, url, init], { world }) => {
-    let calls = 0;
-    const own = new TypeError('mine');
-    const fetch = () => {
-      calls++;
-      return Promise.reject(own);
-    };
-    const { tab, once } = open(world, { fetch });
-    const begun = world.clock.now();
-    expect((await world.end(tab, watched(once.fetch(url, init)))).error).toBe(own);
-    expect([calls, world.clock.now() - begun]).toEqual([1, 0]);
-  });
+test.for<[string, string, RequestInit]>([
+  ['an invalid URL', 'http://[', {}],
+  ['an unknown scheme', 'nowhere:x', {}],
+  ['a password in the URL', 'https://a:b@shop.example/', {}],
+  ['a body', URL_, { body: 'x' }],
+  ['an invalid header', URL_, { headers: { 'not a name': '1' } }],
+  ['an invalid option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
+])('a GET that fetch refuses for %s rejects at once, and is not tried again', async ([_, url, init], { world }) => {
+  let calls = 0;
+  const own = new TypeError('mine');
+  const fetch = () => {
+    calls++;
+    return Promise.reject(own);
+  };
+  const { tab, once } = open(world, { fetch });
+  const begun = world.clock.now();
+  expect((await world.end(tab, watched(once.fetch(url, init)))).error).toBe(own);
+  expect([calls, world.clock.now() - begun]).toEqual([1, 0]);
 });

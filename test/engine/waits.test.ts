@@ -223,16 +223,14 @@ describe('close', () => {
   });
 });
 
-describe('extend', () => {
-  test('adds to limits, and an explicit undefined counts as absent', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
-    const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
-    world.server.plays(hangs());
-    const begun = world.clock.now();
-    const [, busy] = await world.all(tab, pay(more), pay(more));
-    expect(busy).toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    expect(world.clock.now() - begun).toBe(5 * SECOND);
-  });
+test('extend adds to limits, and an explicit undefined counts as absent', async ({ world }) => {
+  const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
+  const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
+  world.server.plays(hangs());
+  const begun = world.clock.now();
+  const [, busy] = await world.all(tab, pay(more), pay(more));
+  expect(busy).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect(world.clock.now() - begun).toBe(5 * SECOND);
 });
 
 test('an event announces each wait with its end and its reason', async ({ world }) => {

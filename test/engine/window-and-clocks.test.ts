@@ -123,23 +123,21 @@ test.each([-HOUR, HOUR])(
   },
 );
 
-describe('even with a wrong clock, a log-out leaves what has just ended for a moment, for the calls that wait for it', () => {
-  test.each<[string, number, number, typeof NAME | undefined]>([
-    ['the clock of the machine that logs out', 0, HOUR, undefined],
-    ['the clock of the machine that drove the operation', -HOUR, 0, undefined],
-    ['the clock of the machine that settled it by hand', -HOUR, 0, NAME],
-  ])('%s', async (_, driverMs, otherMs, byHand) => {
-    const world = newWorld();
-    const [driver, other] = [world.open(ONE, { server: true }), world.open(ONE, { server: true })];
-    [driver.tab.skewMs, other.tab.skewMs] = [driverMs, otherMs];
-    await world.end(driver.tab, pay(driver.once), byHand ? lost() : charged(answers(201)));
-    if (byHand) await world.run(settle(driver.once, byHand, 'done'));
-    await world.run(clear(other.once));
-    expect(world.record()).toMatchObject({ state: 'settled' });
-    await world.clock.advance(3 * MINUTE);
-    await world.run(clear(other.once));
-    expect(world.record()).toBeUndefined();
-  });
+test.each<[string, number, number, typeof NAME | undefined]>([
+  ['the clock of the machine that logs out', 0, HOUR, undefined],
+  ['the clock of the machine that drove the operation', -HOUR, 0, undefined],
+  ['the clock of the machine that settled it by hand', -HOUR, 0, NAME],
+])('even with a wrong clock, a log-out leaves what has just ended for a moment, for the calls that wait for it: %s', async (_, driverMs, otherMs, byHand) => {
+  const world = newWorld();
+  const [driver, other] = [world.open(ONE, { server: true }), world.open(ONE, { server: true })];
+  [driver.tab.skewMs, other.tab.skewMs] = [driverMs, otherMs];
+  await world.end(driver.tab, pay(driver.once), byHand ? lost() : charged(answers(201)));
+  if (byHand) await world.run(settle(driver.once, byHand, 'done'));
+  await world.run(clear(other.once));
+  expect(world.record()).toMatchObject({ state: 'settled' });
+  await world.clock.advance(3 * MINUTE);
+  await world.run(clear(other.once));
+  expect(world.record()).toBeUndefined();
 });
 
 test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of a lost call, on a device whose clock is wrong by %i ms', async (skewMs) => {

@@ -97,15 +97,13 @@ describe('a 202 for a repeated request', () => {
   });
 });
 
-describe('done elsewhere', () => {
-  test('what a dialect calls done is not sent again, even if the dialect replays', async ({ world }) => {
-    const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
-    const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
-    world.server.plays(answers(409, conflict));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
+test('done elsewhere: what a dialect calls done is not sent again, even if the dialect replays', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
+  const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
+  world.server.plays(answers(409, conflict));
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(world.server.arrivals).toHaveLength(1);
 });
 
 describe("repeat: 'if-changed', another payload after a lost answer", () => {

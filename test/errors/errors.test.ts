@@ -152,24 +152,20 @@ describe('cause and response', () => {
   test('an error has no cause if there was none', () => expect('cause' in new OnceError('ERR_ONCE_UNKNOWN', OUTCOME)).toBe(false));
 });
 
-describe('two copies of the package', () => {
-  test("know each other's errors, outcomes and operations under way", async () => {
-    vi.resetModules();
-    const other = await import('../../src/entries/index.js');
-    expect(other.isOnceError).not.toBe(isOnceError);
-    const error = new OnceError('ERR_ONCE_BUSY', OUTCOME);
-    expect(other.isOnceError(error, 'ERR_ONCE_BUSY')).toBe(true);
-    expect(other.outcomeOf(error)).toBe(OUTCOME);
-    const response = new Response();
-    registry().outcomes.set(response, OUTCOME);
-    expect(other.outcomeOf(response)).toBe(OUTCOME);
-  });
+test("two copies of the package know each other's errors, outcomes and operations under way", async () => {
+  vi.resetModules();
+  const other = await import('../../src/entries/index.js');
+  expect(other.isOnceError).not.toBe(isOnceError);
+  const error = new OnceError('ERR_ONCE_BUSY', OUTCOME);
+  expect(other.isOnceError(error, 'ERR_ONCE_BUSY')).toBe(true);
+  expect(other.outcomeOf(error)).toBe(OUTCOME);
+  const response = new Response();
+  registry().outcomes.set(response, OUTCOME);
+  expect(other.outcomeOf(response)).toBe(OUTCOME);
 });
 
-describe('isOnceError', () => {
-  test.each([undefined, null, 0, '', 'ERR_ONCE_BUSY', {}, { code: 'ERR_ONCE_BUSY' }, new Error('once'), () => {}])('%s is no OnceError', (value) => {
-    expect(isOnceError(value)).toBe(false);
-  });
+test.each([undefined, null, 0, '', 'ERR_ONCE_BUSY', {}, { code: 'ERR_ONCE_BUSY' }, new Error('once'), () => {}])('isOnceError: %s is no OnceError', (value) => {
+  expect(isOnceError(value)).toBe(false);
 });
 
 describe('outcomeOf', () => {
@@ -228,13 +224,11 @@ describe('outcomeOf', () => {
   });
 });
 
-describe('printName', () => {
-  test('is short, whatever the name', () => {
-    expect(printName(['x'.repeat(5000)]).length).toBeLessThanOrEqual(100);
-    expect(printName(undefined)).toBe('unnamed operation');
-    expect(printName([])).toBe('unnamed operation');
-    expect(printName(['pay', 12n])).toContain('12');
-  });
+test('printName is short, whatever the name', () => {
+  expect(printName(['x'.repeat(5000)]).length).toBeLessThanOrEqual(100);
+  expect(printName(undefined)).toBe('unnamed operation');
+  expect(printName([])).toBe('unnamed operation');
+  expect(printName(['pay', 12n])).toContain('12');
 });
 
 test('the error of a call that joined says so, and that of the first call does not', async ({ world, tab, once }) => {

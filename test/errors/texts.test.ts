@@ -86,14 +86,12 @@ test.each(Object.keys(full.MISTAKES) as full.Mistake[])('%s: the long and the sh
   expect(lean.wrong('operation[1]', mistake)).toBe(`once: operation[1]: ${mistake} (docs/errors.md#mistakes)`);
 });
 
-describe('what an option must be', () => {
-  test.each([
-    ['object', 'an object', 'object'],
-    ['string|function', 'a string or a function', 'string|function'],
-    [['join', 'reject'], '"join" or "reject"', 'join,reject'],
-    [['memory', 'disk', false], '"memory" or "disk" or false', 'memory,disk,false'],
-  ])('%j', (spec, long, short) => {
-    expect(full.wanted(spec)).toBe(long);
-    expect(lean.wanted(spec)).toBe(short);
-  });
+test.each([
+  ['object', 'an object', 'object'],
+  ['string|function', 'a string or a function', 'string|function'],
+  [['join', 'reject'], '"join" or "reject"', 'join,reject'],
+  [['memory', 'disk', false], '"memory" or "disk" or false', 'memory,disk,false'],
+])('what an option must be: %j', (spec, long, short) => {
+  expect(full.wanted(spec)).toBe(long);
+  expect(lean.wanted(spec)).toBe(short);
 });

@@ -101,14 +101,12 @@ describe('esbuild', () => {
   });
 });
 
-describe('on a server', () => {
-  test.each([
-    ['import', "import { devtools } from 'oncefetch/devtools'; import { createOnce } from 'oncefetch';"],
-    ['require', "const { devtools } = require('oncefetch/devtools'); const { createOnce } = require('oncefetch');"],
-  ])('the panel does nothing, loaded by %s', (kind, load) => {
-    const file = join(installed.home, kind === 'import' ? 'server.mjs' : 'server.cjs');
-    writeFileSync(file, `${load} const close = devtools(createOnce(), { open: true }); console.log(typeof close, close());`);
-    const { stdout, all } = run(process.execPath, [file], installed.home);
-    expect(stdout.trim(), all).toContain('function undefined');
-  });
+test.each([
+  ['import', "import { devtools } from 'oncefetch/devtools'; import { createOnce } from 'oncefetch';"],
+  ['require', "const { devtools } = require('oncefetch/devtools'); const { createOnce } = require('oncefetch');"],
+])('on a server the panel does nothing, loaded by %s', (kind, load) => {
+  const file = join(installed.home, kind === 'import' ? 'server.mjs' : 'server.cjs');
+  writeFileSync(file, `${load} const close = devtools(createOnce(), { open: true }); console.log(typeof close, close());`);
+  const { stdout, all } = run(process.execPath, [file], installed.home);
+  expect(stdout.trim(), all).toContain('function undefined');
 });

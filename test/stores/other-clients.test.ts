@@ -36,18 +36,12 @@ describe('a client of Redis', () => {
   });
 });
 
-describe('a client of PostgreSQL whose `query`', () => {
-  test.each([
-    ['returns the rows themselves, like that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
-    ['returns nothing, like one that takes a callback', () => undefined],
-  ])('%s: the fault says how to hand it in', async (_, query) => {
-    const read = postgresStore({ query } as never).read('a');
-    await expect(read).rejects.toMatchObject({
-      name: 'StoreFault',
-      reason: 'io',
-      message: expect.stringMatching(/gave no \{ rows \}.*hand in \{ query: async/),
-    });
-  });
+test.each([
+  ['returns the rows themselves, like that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
+  ['returns nothing, like one that takes a callback', () => undefined],
+])('a client of PostgreSQL whose `query` %s: the fault says how to hand it in', async (_, query) => {
+  const read = postgresStore({ query } as never).read('a');
+  await expect(read).rejects.toMatchObject({ name: 'StoreFault', reason: 'io', message: expect.stringMatching(/gave no \{ rows \}.*hand in \{ query: async/) });
 });
 
 describe('a PGlite', () => {

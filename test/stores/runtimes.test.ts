@@ -21,18 +21,16 @@ const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
   sync: () => Promise.resolve(),
 });
 
-describe('a wrong argument', () => {
-  test.each<[string, () => unknown, RegExp]>([
-    ['nothing for D1', () => d1Store(undefined as never), /takes a D1 binding, such as env\.DB/],
-    ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /not a session of it/],
-    ['a Durable Object without SQL', () => durableObjectStore({ get: () => {} } as never), /list its class in new_sqlite_classes/],
-    ['a table whose name is not one word', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
-    ['a table that begins with a digit', () => d1Migration({ table: '1a' }), /table must be letters/],
-    ['no Deno KV', () => denoKvStore(null as never), /takes what Deno\.openKv\(\) gives/],
-  ])('%s: a TypeError says what is expected', (_, make, says) => {
-    expect(make).toThrow(TypeError);
-    expect(make).toThrow(says);
-  });
+test.each<[string, () => unknown, RegExp]>([
+  ['nothing for D1', () => d1Store(undefined as never), /takes a D1 binding, such as env\.DB/],
+  ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /not a session of it/],
+  ['a Durable Object without SQL', () => durableObjectStore({ get: () => {} } as never), /list its class in new_sqlite_classes/],
+  ['a table whose name is not one word', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
+  ['a table that begins with a digit', () => d1Migration({ table: '1a' }), /table must be letters/],
+  ['no Deno KV', () => denoKvStore(null as never), /takes what Deno\.openKv\(\) gives/],
+])('a wrong argument: %s: a TypeError says what is expected', (_, make, says) => {
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(says);
 });
 
 test('stores on Cloudflare have their own clock; Deno KV has none, and the clock of the machine proves nothing', () => {

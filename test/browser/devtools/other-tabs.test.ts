@@ -96,26 +96,24 @@ test.each([
   await eyes.until('Read as fresh');
 });
 
-describe('two tabs with one operation', () => {
-  test('a call here waits for the call there: one timeline has the steps of both, in order', async () => {
-    const { shop, once, eyes } = watched();
-    const realm = await openFrame();
-    await panelIn(realm, shop);
-    await shop.hold();
-    const there = payIn(realm, shop);
-    await eyes.until('pay / 1in another tab');
-    await eyes.until('Attempt 1 left.');
-    const here = once.fetch(shop.url, order('pay', 1)).catch((error: unknown) => error);
-    await eyes.until('waits for another tab, worker or process that is working on it');
-    await shop.release();
-    expect(await there).toBe('done');
-    await here;
-    await eyes.until('Read as fresh');
-    await expect.poll(() => eyes.all('.step')).toHaveLength(3);
-    // The end of the call in this tab is no step, because the call only returned the answer that the other tab had stored.
-    expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
-    await shop.oneEffect();
-  });
+test('two tabs with one operation: a call here waits for the call there: one timeline has the steps of both, in order', async () => {
+  const { shop, once, eyes } = watched();
+  const realm = await openFrame();
+  await panelIn(realm, shop);
+  await shop.hold();
+  const there = payIn(realm, shop);
+  await eyes.until('pay / 1in another tab');
+  await eyes.until('Attempt 1 left.');
+  const here = once.fetch(shop.url, order('pay', 1)).catch((error: unknown) => error);
+  await eyes.until('waits for another tab, worker or process that is working on it');
+  await shop.release();
+  expect(await there).toBe('done');
+  await here;
+  await eyes.until('Read as fresh');
+  await expect.poll(() => eyes.all('.step')).toHaveLength(3);
+  // The end of the call in this tab is no step, because the call only returned the answer that the other tab had stored.
+  expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
+  await shop.oneEffect();
 });
 
 describe('the steps of a tab reach', () => {

@@ -8,24 +8,22 @@ import { clear, createOnce, memoryStore, type Once, pending, requests, run } fro
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
 
-describe('the panel', () => {
-  test('shows a payment whose answer was lost: each attempt, its reading, and the end', async () => {
-    const { shop, once, eyes } = watched();
-    await eyes.until('Nothing yet.');
-    await shop.meets('lose-response');
-    expect((await once.fetch(shop.url, order('pay', 1))).status).toBe(201);
-    await eyes.until('pay / 1done');
-    await eyes.until('Read as replayed');
-    expect(eyes.rows).toEqual(['pay / 1: done']);
-    expect(eyes.detail).toMatch(
-      /Attempt 1: a network error after .* Read as no answer: The server may have got it and done it, or not\. docs\/verdicts\.md#any-server-generic/,
-    );
-    expect(eyes.detail).toMatch(/Then it waits before it tries again: .*Attempt 2: 201, marked as a replay after/);
-    expect(eyes.detail).toContain('done. It took effect earlier. The server said so');
-    expect(eyes.detail).toContain('docs/outcomes.md#what-the-words-rest-on');
-    expect(eyes.detail).toContain('The next call with this name sends nothing and says that it is done');
-    await shop.oneEffect();
-  });
+test('the panel shows a payment whose answer was lost: each attempt, its reading, and the end', async () => {
+  const { shop, once, eyes } = watched();
+  await eyes.until('Nothing yet.');
+  await shop.meets('lose-response');
+  expect((await once.fetch(shop.url, order('pay', 1))).status).toBe(201);
+  await eyes.until('pay / 1done');
+  await eyes.until('Read as replayed');
+  expect(eyes.rows).toEqual(['pay / 1: done']);
+  expect(eyes.detail).toMatch(
+    /Attempt 1: a network error after .* Read as no answer: The server may have got it and done it, or not\. docs\/verdicts\.md#any-server-generic/,
+  );
+  expect(eyes.detail).toMatch(/Then it waits before it tries again: .*Attempt 2: 201, marked as a replay after/);
+  expect(eyes.detail).toContain('done. It took effect earlier. The server said so');
+  expect(eyes.detail).toContain('docs/outcomes.md#what-the-words-rest-on');
+  expect(eyes.detail).toContain('The next call with this name sends nothing and says that it is done');
+  await shop.oneEffect();
 });
 
 /** A payment with an unknown outcome: its only answer is lost. */
@@ -164,63 +162,57 @@ describe('other ends and states', () => {
   });
 });
 
-describe('the report', () => {
-  test('contains what helps, and no name, key, body, header or address', async () => {
-    const { shop, once, eyes } = watched({ use: [requests()] });
-    const init = { method: 'POST', headers: { authorization: 'Bearer s3cret' }, body: '{"card":"4242"}' };
-    await shop.meets('lose-response');
-    await once
-      .fetch(shop.url, { ...init, once: { operation: ['pay', 'anna'], meta: { for: 'anna' }, keep: { request: true }, limits: { attempts: 1 } } })
-      .catch(() => {});
-    await eyes.until('pay / annaunsettled');
-    const [stored] = await pending(once);
-    eyes.button('Report').click();
-    const text = () => eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '';
-    const report = JSON.parse(text());
-    expect(report).toMatchObject({
-      format: 'oncefetch/devtools 1',
-      client: { dialect: 'generic', loggedIn: true, closed: false, store: { kind: 'indexeddb' } },
-      operations: [
-        { operation: 'operation 1', status: 'unsettled', storedIn: 'disk', record: { state: 'pending', ambiguous: true, request: true, meta: true } },
-      ],
-    });
-    expect(report.operations[0].steps).toMatchObject([
-      { is: 'attempt', attempt: 1, readAs: 'no answer' },
-      { is: 'end', reason: 'no-answer' },
-    ]);
-    for (const secret of ['anna', 's3cret', '4242', 'authorization', shop.url, shop.namespace, stored?.key.slice(0, 8), location.origin])
-      expect(text()).not.toContain(secret);
-    eyes.tick('With the names');
-    expect(JSON.parse(text()).operations[0].operation).toBe('pay / anna');
-    expect(text()).not.toContain('s3cret');
+test('the report contains what helps, and no name, key, body, header or address', async () => {
+  const { shop, once, eyes } = watched({ use: [requests()] });
+  const init = { method: 'POST', headers: { authorization: 'Bearer s3cret' }, body: '{"card":"4242"}' };
+  await shop.meets('lose-response');
+  await once
+    .fetch(shop.url, { ...init, once: { operation: ['pay', 'anna'], meta: { for: 'anna' }, keep: { request: true }, limits: { attempts: 1 } } })
+    .catch(() => {});
+  await eyes.until('pay / annaunsettled');
+  const [stored] = await pending(once);
+  eyes.button('Report').click();
+  const text = () => eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '';
+  const report = JSON.parse(text());
+  expect(report).toMatchObject({
+    format: 'oncefetch/devtools 1',
+    client: { dialect: 'generic', loggedIn: true, closed: false, store: { kind: 'indexeddb' } },
+    operations: [{ operation: 'operation 1', status: 'unsettled', storedIn: 'disk', record: { state: 'pending', ambiguous: true, request: true, meta: true } }],
   });
+  expect(report.operations[0].steps).toMatchObject([
+    { is: 'attempt', attempt: 1, readAs: 'no answer' },
+    { is: 'end', reason: 'no-answer' },
+  ]);
+  for (const secret of ['anna', 's3cret', '4242', 'authorization', shop.url, shop.namespace, stored?.key.slice(0, 8), location.origin])
+    expect(text()).not.toContain(secret);
+  eyes.tick('With the names');
+  expect(JSON.parse(text()).operations[0].operation).toBe('pay / anna');
+  expect(text()).not.toContain('s3cret');
 });
 
-describe('a thousand operations', () => {
-  test('are a short list that says how many there are, and the search finds each of them', async () => {
-    const store = memoryStore();
-    const pays = async (once: Once, from: number, to: number): Promise<void> => {
-      for (let n = from; n < to; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
-    };
-    const options = { store, namespace: 'ann', fetch: async () => Response.json({}) };
-    // Most of them are over before the panel opens: it draws itself anew while operations go on.
-    await pays(createOnce(options), 0, 600);
-    const { once, eyes } = watched(options);
-    await pays(once, 600, 1000);
-    await eyes.until('Settled, the latest 100 of 1000');
-    expect(eyes.all('[role=option]')).toHaveLength(100);
-    eyes.choose('pay / 999');
-    expect(eyes.detail).toContain('pay / 999');
-    // The panel keeps steps only of the latest operations. For the others it still has the records.
-    const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
-    box.value = 'pay / 617';
-    box.dispatchEvent(new InputEvent('input', { bubbles: true }));
-    eyes.choose('pay / 617');
-    expect(eyes.detail).toContain('It took effect now.');
-    eyes.button('Report').click();
-    const { left, operations } = JSON.parse(eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '');
-    expect([left, operations.length]).toEqual([800, 200]);
-    expect(await pending(once)).toEqual([]);
-    await clear(once);
-  });
+test('a thousand operations are a short list that says how many there are, and the search finds each of them', async () => {
+  const store = memoryStore();
+  const pays = async (once: Once, from: number, to: number): Promise<void> => {
+    for (let n = from; n < to; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
+  };
+  const options = { store, namespace: 'ann', fetch: async () => Response.json({}) };
+  // Most of them are over before the panel opens: it draws itself anew while operations go on.
+  await pays(createOnce(options), 0, 600);
+  const { once, eyes } = watched(options);
+  await pays(once, 600, 1000);
+  await eyes.until('Settled, the latest 100 of 1000');
+  expect(eyes.all('[role=option]')).toHaveLength(100);
+  eyes.choose('pay / 999');
+  expect(eyes.detail).toContain('pay / 999');
+  // The panel keeps steps only of the latest operations. For the others it still has the records.
+  const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
+  box.value = 'pay / 617';
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  eyes.choose('pay / 617');
+  expect(eyes.detail).toContain('It took effect now.');
+  eyes.button('Report').click();
+  const { left, operations } = JSON.parse(eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '');
+  expect([left, operations.length]).toEqual([800, 200]);
+  expect(await pending(once)).toEqual([]);
+  await clear(once);
 });

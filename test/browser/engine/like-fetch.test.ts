@@ -103,11 +103,9 @@ describe('an answer', () => {
   });
 });
 
-describe('redirects', () => {
-  test.each(['follow', 'manual', 'error'] as const)('%s', async (redirect) => {
-    const told = await compared(async (fetch, shop) => seen(await fetch(shop.at('moved'), { redirect })));
-    expect(told).toMatchObject({ follow: { redirected: true }, manual: { type: 'opaqueredirect' }, error: { rejected: 'TypeError' } }[redirect]);
-  });
+test.each(['follow', 'manual', 'error'] as const)('redirects: %s', async (redirect) => {
+  const told = await compared(async (fetch, shop) => seen(await fetch(shop.at('moved'), { redirect })));
+  expect(told).toMatchObject({ follow: { redirected: true }, manual: { type: 'opaqueredirect' }, error: { rejected: 'TypeError' } }[redirect]);
 });
 
 test.each(['omit', 'same-origin', 'include'] as const)('credentials: %s', async (credentials) => {

@@ -282,31 +282,29 @@ describe('a tab that is waiting between two attempts', () => {
   });
 });
 
-describe('a page that navigates in the same tick in which it gets its answer', () => {
-  test.each([
-    ['named', ['pay', 1]],
-    ['unnamed', undefined],
-  ] as const)('leaves no unsettled %s operation (A6)', async (_, name) => {
-    const shop = new Shop();
-    const frame = await openFrame();
-    for (let n = 0; n < 5; n++) {
-      const landed = frame.landed();
-      void frame
-        .run(
-          async (lib, url, namespace, name) => {
-            await lib.createOnce({ ...lib.SOON, namespace }).fetch(url, { method: 'POST', body: '{}', ...(name && { once: [...name] }) });
-            location.href = '/site/empty.html';
-          },
-          `${shop.url}?${n}`,
-          shop.namespace,
-          name && [...name, n],
-        )
-        .catch(() => {});
-      await landed;
-      await frame.renew();
-    }
-    expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
-    const { effects } = await shop.ledger();
-    expect(effects).toHaveLength(5);
-  });
+test.each([
+  ['named', ['pay', 1]],
+  ['unnamed', undefined],
+] as const)('a page that navigates in the same tick in which it gets its answer leaves no unsettled %s operation (A6)', async (_, name) => {
+  const shop = new Shop();
+  const frame = await openFrame();
+  for (let n = 0; n < 5; n++) {
+    const landed = frame.landed();
+    void frame
+      .run(
+        async (lib, url, namespace, name) => {
+          await lib.createOnce({ ...lib.SOON, namespace }).fetch(url, { method: 'POST', body: '{}', ...(name && { once: [...name] }) });
+          location.href = '/site/empty.html';
+        },
+        `${shop.url}?${n}`,
+        shop.namespace,
+        name && [...name, n],
+      )
+      .catch(() => {});
+    await landed;
+    await frame.renew();
+  }
+  expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
+  const { effects } = await shop.ledger();
+  expect(effects).toHaveLength(5);
 });

@@ -50,23 +50,21 @@ test.for([
   expect(await arrivals(shop)).toBe(count);
 });
 
-describe('an app asks above the element whether to pay', () => {
-  test.for([
-    ['by a handler that returns false', 'onsubmit="return false"', 0],
-    ['by a handler that returns true', 'onsubmit="return true"', 1],
-    ['by the returnValue of the event', 'onsubmit="event.returnValue = false"', 0],
-  ] as const)('%s: %s', async ([, attribute, count], { shop }) => {
-    host.innerHTML = `<div ${attribute}></div>`;
-    const above = host.firstElementChild as HTMLElement;
-    const { onsubmit } = above;
-    const page = show({ shop });
-    above.append(page.element);
-    page.press();
-    if (count) await page.says('Done.');
-    else await new Promise((resolve) => setTimeout(resolve, 300));
-    expect([await arrivals(shop), page.status(), page.byBrowser.length]).toEqual([count, count ? 'Done.' : '', 0]);
-    expect(above.onsubmit).toBe(onsubmit);
-  });
+test.for([
+  ['by a handler that returns false', 'onsubmit="return false"', 0],
+  ['by a handler that returns true', 'onsubmit="return true"', 1],
+  ['by the returnValue of the event', 'onsubmit="event.returnValue = false"', 0],
+] as const)('an app asks above the element whether to pay: %s: %s', async ([, attribute, count], { shop }) => {
+  host.innerHTML = `<div ${attribute}></div>`;
+  const above = host.firstElementChild as HTMLElement;
+  const { onsubmit } = above;
+  const page = show({ shop });
+  above.append(page.element);
+  page.press();
+  if (count) await page.says('Done.');
+  else await new Promise((resolve) => setTimeout(resolve, 300));
+  expect([await arrivals(shop), page.status(), page.byBrowser.length]).toEqual([count, count ? 'Done.' : '', 0]);
+  expect(above.onsubmit).toBe(onsubmit);
 });
 
 test('a listener above the element stops the event: the element still sends the form', async () => {

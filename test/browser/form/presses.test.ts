@@ -56,41 +56,39 @@ const enterOnButton = (page: OnPage, repeat: boolean): void => {
   click(page, 0);
 };
 
-describe('only the first press of a gesture counts, even if the answer comes in the middle and the form may be sent again', () => {
-  test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
-    ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
-    ['a double click, then a submit by code', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
-    ['a key held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
-    [
-      'a key held down and released, then a submit by code',
-      (page) => enter(page, false),
-      (page) => enter(page, true),
-      (page) => {
-        window.dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' }));
-        page.form.requestSubmit();
-      },
-    ],
-    ['a key held down on the button', (page) => enterOnButton(page, false), (page) => enterOnButton(page, true), (page) => enterOnButton(page, false)],
-    [
-      'a key released in another window, then a press by a screen reader',
-      (page) => enter(page, false),
-      (page) => enter(page, true),
-      (page) => {
-        window.dispatchEvent(new Event('blur'));
-        click(page, 0);
-      },
-    ],
-  ])('%s', async (_, first, rest, next) => {
-    const page = again();
-    first(page);
-    await page.says('Done.');
-    rest(page);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect([page.outcomes.length, await charges(page)]).toEqual([1, 1]);
-    next(page);
-    await expect.poll(() => page.outcomes).toHaveLength(2);
-    expect(await charges(page)).toBe(2);
-  });
+test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
+  ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
+  ['a double click, then a submit by code', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
+  ['a key held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
+  [
+    'a key held down and released, then a submit by code',
+    (page) => enter(page, false),
+    (page) => enter(page, true),
+    (page) => {
+      window.dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' }));
+      page.form.requestSubmit();
+    },
+  ],
+  ['a key held down on the button', (page) => enterOnButton(page, false), (page) => enterOnButton(page, true), (page) => enterOnButton(page, false)],
+  [
+    'a key released in another window, then a press by a screen reader',
+    (page) => enter(page, false),
+    (page) => enter(page, true),
+    (page) => {
+      window.dispatchEvent(new Event('blur'));
+      click(page, 0);
+    },
+  ],
+])('only the first press of a gesture counts, even if the answer comes in the middle and the form may be sent again: %s', async (_, first, rest, next) => {
+  const page = again();
+  first(page);
+  await page.says('Done.');
+  rest(page);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.outcomes.length, await charges(page)]).toEqual([1, 1]);
+  next(page);
+  await expect.poll(() => page.outcomes).toHaveLength(2);
+  expect(await charges(page)).toBe(2);
 });
 
 describe('only the first press of a gesture counts', () => {

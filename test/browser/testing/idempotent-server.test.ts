@@ -4,7 +4,7 @@
  */
 import { http } from 'msw';
 import { setupWorker } from 'msw/browser';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { server as tests } from 'vitest/browser';
 import type { FaultName } from '../../../src/testing/faults.js';
 import { idempotentServer } from '../../../src/testing/idempotent-server.js';
@@ -33,25 +33,23 @@ async function seen(patienceMs: number): Promise<number | 'cut' | 'network error
   );
 }
 
-describe('behind a service worker', () => {
-  test.for<[FaultName, Awaited<ReturnType<typeof seen>>, 0 | 1]>([
-    ['lose-request', 'network error', 0],
-    ['lose-response', 'network error', 1],
-    ['truncate', 'cut', 1],
-    ['hang', 'silence', 0],
-    ['hang-after-commit', 'silence', 1],
-    ['in-progress', 409, 0],
-    ['unavailable-after-commit', 503, 1],
-    ['duplicate', 409, 1],
-    ['delay', 201, 1],
-  ])('%s: the client sees %s, effects are %i; after the next attempt there is one', async ([fault, sees, effects], { skip }) => {
-    skip(fault === 'truncate' && tests.browser === 'webkit', 'without transferable streams MSW cannot hand over one that breaks off');
-    server.faults.next(fault);
-    expect(await seen(sees === 'silence' ? 600 : 10_000)).toBe(sees);
-    expect(server.effects).toHaveLength(effects);
-    const next = await pay();
-    expect([next.status, next.headers.get('Idempotent-Replayed')]).toEqual([201, effects ? 'true' : null]);
-    expect(await next.json()).toEqual({ id: 'effect-1' });
-    expect(server.effects).toHaveLength(1);
-  });
+test.for<[FaultName, Awaited<ReturnType<typeof seen>>, 0 | 1]>([
+  ['lose-request', 'network error', 0],
+  ['lose-response', 'network error', 1],
+  ['truncate', 'cut', 1],
+  ['hang', 'silence', 0],
+  ['hang-after-commit', 'silence', 1],
+  ['in-progress', 409, 0],
+  ['unavailable-after-commit', 503, 1],
+  ['duplicate', 409, 1],
+  ['delay', 201, 1],
+])('behind a service worker: %s: the client sees %s, effects are %i; after the next attempt there is one', async ([fault, sees, effects], { skip }) => {
+  skip(fault === 'truncate' && tests.browser === 'webkit', 'without transferable streams MSW cannot hand over one that breaks off');
+  server.faults.next(fault);
+  expect(await seen(sees === 'silence' ? 600 : 10_000)).toBe(sees);
+  expect(server.effects).toHaveLength(effects);
+  const next = await pay();
+  expect([next.status, next.headers.get('Idempotent-Replayed')]).toEqual([201, effects ? 'true' : null]);
+  expect(await next.json()).toEqual({ id: 'effect-1' });
+  expect(server.effects).toHaveLength(1);
 });

@@ -169,17 +169,15 @@ describe('locked', () => {
   });
 });
 
-describe('full', () => {
-  test('an update that does not fit rejects with quota; others of the same turn are stored, and stored records stay', async () => {
-    const database = new DatabaseSync(fresh());
-    const store = storeOn({ database });
-    await put(store, 'a');
-    database.exec('PRAGMA max_page_count = 20');
-    const results = await Promise.allSettled([put(store, 'b'), put(store, record('big', { body: 'x'.repeat(200_000) })), put(store, 'c')]);
-    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.reason))).toEqual(['stored', 'quota', 'stored']);
-    expect([await store.read('a'), await store.read('big'), await store.read('c')]).toEqual([record('a'), undefined, record('c')]);
-    database.close();
-  });
+test('full: an update that does not fit rejects with quota; others of the same turn are stored, and stored records stay', async () => {
+  const database = new DatabaseSync(fresh());
+  const store = storeOn({ database });
+  await put(store, 'a');
+  database.exec('PRAGMA max_page_count = 20');
+  const results = await Promise.allSettled([put(store, 'b'), put(store, record('big', { body: 'x'.repeat(200_000) })), put(store, 'c')]);
+  expect(results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.reason))).toEqual(['stored', 'quota', 'stored']);
+  expect([await store.read('a'), await store.read('big'), await store.read('c')]).toEqual([record('a'), undefined, record('c')]);
+  database.close();
 });
 
 describe('read-only', () => {
