@@ -84,25 +84,10 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     ...['PAYER_ACTION_REQUIRED', 'authorization_required', 'CREATE_IN_PROGRESS', 'payment_in_progress', 'validating', 'Finalizing'],
     ...['initiated', 'transfer_initiated', 'requested', 'not_ready', 'ROLLBACK_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'rolled_back'],
   ].map((status) => [{ id: 'p', status }, 'running'] as const),
-  "a service's own word for work that is done": [
-    'paid',
-    'transferred',
-    'captured',
-    'approved',
-    'confirmed',
-    'reviewed',
-    'settled',
-    'active',
-    'deferred',
-    'threshold_reached',
-    'CREATE_COMPLETE',
-    'completed_without_errors',
-    'unblocked',
-    'avoided',
-    'preview_ready',
-    'trialing',
-    'existing',
-  ].map((status) => [{ id: 'p', status }, undefined] as const),
+  "a service's own word for work that is done": `paid transferred captured approved confirmed reviewed settled active deferred threshold_reached CREATE_COMPLETE
+    completed_without_errors unblocked avoided preview_ready trialing existing`
+    .split(/\s+/)
+    .map((status) => [{ id: 'p', status }, undefined] as const),
   'JSend, whose status is about the request and not about the job': [
     [{ status: 'success', data: { status: 'failed' } }, 'failed'],
     [{ status: 'success', data: { status: 'pending' } }, 'running'],

@@ -274,29 +274,8 @@ describe('async functions for onOutcome, verdict and fingerprint', () => {
 });
 
 describe('options', () => {
-  const CLIENT = [
-    'namespace',
-    'store',
-    'dialect',
-    'fetch',
-    'durability',
-    'retry',
-    'origins',
-    'operation',
-    'connectivity',
-    'limits',
-    'keep',
-    'repeat',
-    'verdict',
-    'headers',
-    'reconcile',
-    'fingerprint',
-    'onOutcome',
-    'whenBusy',
-    'whenChanged',
-    'accepted',
-    'sotre',
-  ];
+  const CLIENT = `namespace store dialect fetch durability retry origins operation connectivity limits keep repeat verdict headers reconcile fingerprint
+    onOutcome whenBusy whenChanged accepted sotre`.split(/\s+/);
   const CALL = ['operation', 'key', 'meta', 'limits', 'keep', 'repeat', 'whenBusy', 'whenChanged', 'accepted', 'verdict'];
 
   test('of any wrong type: the error, if any, begins with "once: ", and the call stores nothing', async () => {
