@@ -2,13 +2,14 @@
  * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. There they only save
  * work; safety rests on the key. If a driver dies, with or without a lock, its lease tells until when its last attempt may be on its way.
  */
-import { readRecord } from '../core/record.js';
-import { CLOCK_BACK_MS, seenAt } from '../core/retention.js';
-import type { Driver, OperationRun } from './client.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import { CLOCK_BACK_MS, MOVED, seenAt } from '../core/retention.js';
+import type { Client, Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
-import { readStored, updateStored } from './record-access.js';
+import { heldElsewhere, readStored, updateStored } from './record-access.js';
+import type { Unbegun } from './unbegun.js';
 import { isAbandoned, wait } from './wait.js';
 
 /** How often a lease is renewed within its length. */
@@ -48,8 +49,11 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
   return work().finally(() => cancel());
 }
 
+/** What a call needs to wait for another driver. */
+type Waiting = Unbegun & Pick<OperationRun, 'id' | 'stop' | 'seen'>;
+
 /** Waits until the other driver has ended or its lease is over (`ms` from now). Rejects with ERR_ONCE_BUSY at this call's deadline. */
-export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
+export async function awaitLease(job: Waiting, ms: number): Promise<void> {
   const { client, settings, stop, deadline } = job;
   const { clock } = client.platform;
   if (await freeFromDeadOwner(job)) return;
@@ -69,5 +73,22 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
     if (record) job.seen.at = seenAt(record, askedAt);
     if (await freeFromDeadOwner(job)) return;
+  }
+}
+
+/**
+ * Whether another driver has the lease. Nobody drives a record that was moved: its lease only keeps the app from settling while the guest's attempt
+ * may be on its way.
+ */
+export const isDriven = (client: Client, record: OnceRecord | undefined, now: number): boolean =>
+  record?.state === 'pending' && record.lease?.owner !== MOVED && heldElsewhere(client, record, now);
+
+/** Waits until no other driver has the lease. Rejects like {@link awaitLease}. */
+export async function awaitNoLease(job: Waiting): Promise<void> {
+  const look = (stored: unknown, now: number) => ({ value: { record: readRecord(stored), now } });
+  for (;;) {
+    const { record, now } = await updateStored(job, look);
+    if (!isDriven(job.client, record, now) || isAbandoned(job)) return;
+    await awaitLease(job, (record?.lease?.until ?? now) - now);
   }
 }

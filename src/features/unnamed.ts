@@ -8,16 +8,17 @@ import type { Label, NamespaceDigest, OperationKey } from '../core/ids.js';
 import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { MOVED, pastWindow } from '../core/retention.js';
+import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
 import { awaitResume } from '../engine/being-resumed.js';
 import { FREE, tryLock } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
+import { awaitNoLease, isDriven } from '../engine/lease.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
-import { heldElsewhere, readStored, updateStored } from '../engine/record-access.js';
+import { readStored, updateStored } from '../engine/record-access.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -141,11 +142,11 @@ async function newAddress({ client, settings, namespace }: Placeless, label: Lab
 /** A call that is named by its content. */
 async function operateByContent(client: Client, settings: Settings, request: RequestInput): Promise<unknown> {
   const call = placeless(client, settings, request);
-  const { namespace, startedAt } = call;
   const read = await readUnnamed(call, request, false);
   // Another user may have logged in while the body was read.
-  const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), namespace);
-  return operate({ client, settings, address, read: async () => read, signal: request.signal, request: request.request, startedAt });
+  const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), call.namespace);
+  const { signal, request: given } = request;
+  return operate({ client, settings, address, read: async () => read, signal, request: given, startedAt: call.startedAt });
 }
 
 /** How a call begins that adopts a lost one, which may have ended or gone since the search. */
@@ -215,9 +216,8 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const inWindow = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
   // A damaged operation can't be adopted, but it may have taken effect. So send nothing until the server has forgotten its key.
   if (inWindow.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
-  // Nobody drives a record that was moved: its lease only keeps the app from settling while the guest's attempt may be on its way.
-  const undriven = inWindow.filter((record) => record.lease?.owner === MOVED || !heldElsewhere(client, record, storeNow));
-  for (const record of undriven.sort((a, b) => a.createdAt - b.createdAt)) {
+  const driven = (record: OnceRecord): number => Number(isDriven(client, record, storeNow));
+  for (const record of inWindow.sort((a, b) => driven(a) - driven(b) || a.createdAt - b.createdAt)) {
     // The lost call may have taken effect, so this one must not end as if it were new.
     if (platform.clock.now() >= deadline) throw busyError(call);
     const address = addressOf(client, label, namespace, record);
@@ -226,8 +226,12 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
     adopting.set(operationKey, undefined);
     const leave = (): void => void adopting.delete(operationKey);
     const take = async () => (registry.flights.has(operationKey) ? undefined : tryLock(client, address.lock));
-    let unlock = await take();
+    let unlock: Orphan['unlock'];
     try {
+      // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect.
+      // Its deadline comes first, so that the error says what the call has waited for.
+      if (driven(record)) await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
+      unlock = await take();
       // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
       const waitMs = Math.min(settings.limits.attemptMs, (deadline - platform.clock.now()) / 2);
       const resumed = unlock ? undefined : await awaitResume(client, address, waitMs, call.stop);

@@ -115,7 +115,6 @@ describe('a lost call', () => {
     ['is damaged, and past its window', (record) => ({ ...record, key: 'x', firstSentAt: record.createdAt - DAY })],
     ['has a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
     ['is past its window', (record) => sealed({ ...record, firstSentAt: record.createdAt - DAY })],
-    ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
   ])('that %s is not taken up', async (_, by) => {
     const { world, keys, again, change } = await lostOnes(1);
     change(keys[0], by);
@@ -147,6 +146,42 @@ describe('a lost call', () => {
       expect(world.locks.names).toEqual([]);
       vi.restoreAllMocks();
     }
+  });
+
+  test('of a page that died without locks is taken up, once the lease of the dead page is over', async ({ world }) => {
+    const before = world.open({}, { locks: false });
+    world.server.plays(charged(hangs()));
+    void watched(before.once.fetch(URL_, POST));
+    await rest();
+    before.tab.kill();
+    const tab = before.tab.reload();
+    const { outcome, ms } = await world.end(tab, tab.once().fetch(URL_, POST), replays());
+    expect(outcome).toMatchObject({ effect: 'done', resumed: true });
+    expect(ms).toBeLessThan(20 * SECOND);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('of another page without locks that lives is waited for, and then this call is another effect', async ({ world }) => {
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(delayed(20 * SECOND, answers(201)), answers(201));
+    const first = watched(one.once.fetch(URL_, POST));
+    await rest();
+    expect((await world.end(two.tab, two.once.fetch(URL_, POST))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test.each([
+    ['rejects at once with whenBusy', { whenBusy: 'reject' } as const],
+    ['rejects at its deadline', { limits: { totalMs: 5 * SECOND } }],
+  ])('under the lease of another page without locks: a call %s, and sends nothing', async (_, options) => {
+    const world = newWorld();
+    const [one, two] = [world.open({}, { locks: false }), world.open(options, { locks: false })];
+    world.server.plays(charged(hangs()));
+    void watched(one.once.fetch(URL_, POST));
+    await rest();
+    expect(await world.end(two.tab, two.once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('that two tabs without locks take up at the same moment is told to only one of them as its own', async () => {
