@@ -2,21 +2,17 @@
  * Tells calls without a name that a `resume` has an operation in hand, here or in another tab. The press that began it was told `unknown`, so an equal
  * press means the same effect. If another press drives it, an equal one means another effect.
  */
-import type { OperationKey } from '../core/ids.js';
 import { awaitLock, tryLock, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import type { Stop } from './closing.js';
 import { unlessLate } from './wait.js';
-
-/** The operations that a `resume` of this realm has in hand, and when that is over; the key is the realm's table of operations in flight. */
-const inHand = new WeakMap<object, Map<OperationKey, Promise<true>>>();
 
 /** The lock that a `resume` holds beside that of the operation, for as long as it drives. */
 const signOf = ({ lock }: OperationAddress): string => `${lock}:resume`;
 
 /** If a `resume` has it in hand, waits for the end of that, but at most `ms`: `true` if it is over then, `false` if not. `undefined` if none has. */
 export async function awaitResume(client: Client, address: OperationAddress, ms: number, stop: Stop): Promise<boolean | undefined> {
-  const over = inHand.get(client.registry.flights)?.get(address.operationKey);
+  const over = client.registry.inHand?.get(address.operationKey);
   if (over) return (await unlessLate(client.platform.clock, ms, over, [stop, client.closing])) ?? false;
   const free = await tryLock(client, signOf(address));
   const release = free ?? (await awaitLock(client, signOf(address), ms, stop));
@@ -26,12 +22,14 @@ export async function awaitResume(client: Client, address: OperationAddress, ms:
 
 /** Does `work` with the lock of an operation without a name that nobody drives, and tells equal calls so meanwhile. Gives `undefined` if somebody drives it. */
 export async function whileResumed<T>(client: Client, address: OperationAddress, work: (held: () => void) => Promise<T>): Promise<T | undefined> {
-  const { flights } = client.registry;
+  const { registry } = client;
+  const { flights } = registry;
   const { operationKey } = address;
-  const here = inHand.get(flights) ?? new Map<OperationKey, Promise<true>>();
-  if (flights.has(operationKey) || here.has(operationKey)) return undefined;
+  registry.inHand ??= new Map();
+  const { inHand } = registry;
+  if (flights.has(operationKey) || inHand.has(operationKey)) return undefined;
   let over!: (is: true) => void;
-  inHand.set(flights, here.set(operationKey, new Promise((resolve) => (over = resolve))));
+  inHand.set(operationKey, new Promise((resolve) => (over = resolve)));
   // Take this lock first: an equal call that finds the operation locked must be able to tell by whom.
   const sign = await tryLockInTime(client, signOf(address));
   const held = sign && (await tryLockInTime(client, address.lock));
@@ -40,7 +38,7 @@ export async function whileResumed<T>(client: Client, address: OperationAddress,
     if (held) await flights.get(operationKey)?.landed;
     held?.();
     sign?.();
-    here.delete(operationKey);
+    inHand.delete(operationKey);
     over(true);
   };
   try {

@@ -34,16 +34,9 @@ import { mayGo, wantsKey } from './unnamed-requests.js';
 /** How many unsettled operations with the same content are considered. Those that are too old to be adopted stay for weeks. */
 const ORPHANS_MAX = 1000;
 
-/**
- * Unsettled operations that calls of a realm are about to adopt, by its table of operations in flight. Without locks, an equal call would otherwise adopt
- * the same one and share its end. Under the key of the content alone: when searches whose calls ended early have released what they found.
- */
-const beingAdopted = new WeakMap<object, Map<OperationKey, Promise<unknown> | undefined>>();
-
-function adoptingIn({ registry: { flights } }: Client): Map<OperationKey, Promise<unknown> | undefined> {
-  const adopting = beingAdopted.get(flights) ?? new Map();
-  beingAdopted.set(flights, adopting);
-  return adopting;
+function adoptingIn({ registry }: Client): NonNullable<Client['registry']['adopting']> {
+  registry.adopting ??= new Map();
+  return registry.adopting;
 }
 
 /**
@@ -228,9 +221,10 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
     const take = async () => (registry.flights.has(operationKey) ? undefined : tryLock(client, address.lock));
     let unlock: Orphan['unlock'];
     try {
-      // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect.
-      // Its deadline comes first, so that the error says what the call has waited for.
-      if (driven(record)) await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
+      // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless it is
+      // a `resume` of another client here. Its deadline comes first, so that the error says what the call has waited for.
+      if (driven(record) && !registry.inHand?.has(operationKey))
+        await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
       unlock = await take();
       // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
       const waitMs = Math.min(settings.limits.attemptMs, (deadline - platform.clock.now()) / 2);

@@ -25,14 +25,14 @@ import { CART, DAY, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_,
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const sent = ({ arrivals }: ScriptedServer): Promise<string[]> => Promise.all(arrivals.filter(({ method }) => method === 'POST').map(textOf));
 
-describe('two copies of the package in one page', () => {
-  /** A client of another copy of the package, with modules of its own. */
-  async function ofCopy(tab: Tab): Promise<Once> {
-    vi.resetModules();
-    const [{ createOn }, all] = await Promise.all([import('../../src/once.js'), import('../../src/everything.js')]);
-    return tab.in(() => createOn(tab.platform, { store: tab.store, use: all.everything() }));
-  }
+/** A client of another copy of the package, with modules of its own. */
+async function ofCopy(tab: Tab, options: OnceOptions = {}): Promise<Once> {
+  vi.resetModules();
+  const [{ createOn }, all] = await Promise.all([import('../../src/once.js'), import('../../src/everything.js')]);
+  return tab.in(() => createOn(tab.platform, { store: tab.store, use: all.everything(), ...options }));
+}
 
+describe('two copies of the package in one page', () => {
   test.for([
     ['records in the store', 'none'],
     ['records that the store did not take', 'full'],
@@ -55,6 +55,49 @@ describe('two copies of the package in one page', () => {
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
   });
 });
+
+describe.each(['the same copy', 'another copy'])(
+  'a page without locks after a call without a name that was lost, and a second client, of %s of the package',
+  (which) => {
+    const OPTIONS = { namespace: 'ann', keep: { request: true } } as const;
+    const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: '{"text":"hello"}' }));
+    const CROSSINGS = Array.from({ length: 6 }, (_, index) => index + 1);
+
+    /** The page, its two clients, and a server that honours keys and answers after a second. */
+    async function afterLoss(world: World) {
+      const before = world.open({ ...OPTIONS, ...ONE }, { locks: false });
+      await world.end(before.tab, send(before.once), charged(lost()));
+      world.server.otherwise = delayed(SECOND, honest());
+      const tab = before.tab.reload();
+      return { tab, one: tab.once(OPTIONS), other: which === 'the same copy' ? tab.once(OPTIONS) : await ofCopy(tab, OPTIONS) };
+    }
+
+    test.for(CROSSINGS)('a press of the one at crossing %i of a resume of the other goes on with it, until the answer has come', async (at, { world }) => {
+      const { tab, one, other } = await afterLoss(world);
+      let press: Promise<Awaited<ReturnType<World['end']>>> | undefined;
+      let charges = 1;
+      const begun = world.clock.now();
+      tab.at(at, () => {
+        if (world.clock.now() - begun >= SECOND) charges = 2;
+        press = world.end(tab, send(other));
+      });
+      expect(await world.run(resumed(one))).toMatchObject([{ outcome: { effect: 'done' } }]);
+      expect((await press)?.outcome).toMatchObject({ type: charges === 1 ? 'replayed' : 'fresh' });
+      expect(world.server.charged.size).toBe(charges);
+    });
+
+    test.for(CROSSINGS)('a press of the one at crossing %i of a press of the other is another effect', async (at, { world }) => {
+      const { tab, one, other } = await afterLoss(world);
+      let second: Promise<Awaited<ReturnType<World['end']>>> | undefined;
+      tab.at(at, () => {
+        second = world.end(tab, send(other));
+      });
+      expect((await world.end(tab, send(one))).outcome).toMatchObject({ type: 'replayed' });
+      expect((await second)?.outcome).toMatchObject({ type: 'fresh' });
+      expect(world.server.charged.size).toBe(2);
+    });
+  },
+);
 
 describe('a run with child keys, in whose middle the user', () => {
   test.for<[string, (once: Once) => Promise<unknown>]>([
