@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { ordered } from '../../src/stores/text.js';
 import { storeContract } from '../../src/testing/store-contract.js';
@@ -153,12 +153,31 @@ describe('what the store declares', () => {
     expect([existsSync(file('relative')), existsSync(join(folder, 'elsewhere', 'relative.db'))]).toEqual([true, false]);
   });
 
-  test('a database in memory survives nothing, and each one has its own scope', () => {
-    const [a, b] = [sqliteStore({ path: ':memory:' }), sqliteStore({ path: ':memory:' })];
-    expect(a).toMatchObject({ survives: 'context', shared: 'context' });
-    expect(a.scope).not.toBe(b.scope);
+  test('a database in memory survives nothing, and each one has its own scope, the same one in all copies of the package', async () => {
+    vi.resetModules();
+    const copy = await import('../../src/stores/sqlite/sqlite.js');
     const database = new DatabaseSync(':memory:');
-    expect(sqliteStore({ database }).scope).toBe(sqliteStore({ database }).scope);
+    const [first, ...stores] = [sqliteStore, copy.sqliteStore].flatMap((make) => [make({ path: ':memory:' }), make({ path: ':memory:' }), make({ database })]);
+    expect(first).toMatchObject({ survives: 'context', shared: 'context' });
+    expect(new Set([first, ...stores].map((store) => store?.scope)).size).toBe(5);
+    expect(sqliteStore({ database }).scope).toBe(copy.sqliteStore({ database }).scope);
+    database.close();
+  });
+
+  test('calls of one name by two copies of the package, over one database in memory, run the function once', async () => {
+    const database = new DatabaseSync(':memory:');
+    const effect = vi.fn(async () => {});
+    const calls = [];
+    for (let copy = 0; copy < 2; copy++) {
+      vi.resetModules();
+      const [{ createOnce, run }, sqlite] = await Promise.all([import('../../src/entries/node.js'), import('../../src/entries/sqlite.js')]);
+      // Other databases in memory, so that the two copies have made different numbers of them.
+      if (copy) sqlite.sqliteStore({ path: ':memory:' });
+      const once = createOnce({ store: sqlite.sqliteStore({ database }) });
+      calls.push(() => run(once, ['charge', 1], effect));
+    }
+    await Promise.all(calls.map((call) => call()));
+    expect(effect).toHaveBeenCalledTimes(1);
     database.close();
   });
 

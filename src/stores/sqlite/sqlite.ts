@@ -2,6 +2,7 @@
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import { StoreFault } from '../fault.js';
+import { numberOf } from '../number-of.js';
 import { onlyOptions } from '../only-options.js';
 import { dueOf, ordered, pageOfPlaces, recordOf } from '../text.js';
 import { timeLimit } from '../time-limit.js';
@@ -126,10 +127,6 @@ function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePat
   return Database;
 }
 
-/** Numbers for databases in memory, which have no name. */
-let unnamed = 0;
-const numbers = new WeakMap<object, number>();
-
 /** The absolute path of the file; `undefined` if the database is in memory. */
 function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
   const at = path ?? (database?.location ? database.location() : (database?.name ?? database?.filename));
@@ -138,9 +135,8 @@ function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
 
 function claimsOf({ database }: SqliteStoreOptions, at: string | undefined): Claims {
   if (at !== undefined) return { kind: 'sqlite', scope: `sqlite:${at}`, survives: 'machine', shared: 'machine', atomic: true };
-  const number = (database && numbers.get(database)) ?? ++unnamed;
-  if (database) numbers.set(database, number);
-  return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };
+  // A database in memory has no name.
+  return { kind: 'sqlite', scope: `sqlite:memory-${numberOf(database ?? {})}`, survives: 'context', shared: 'context', atomic: true };
 }
 
 /** The absolute path, the same one however the file is reached. The file may not exist yet, though a link to it does. */
