@@ -10,8 +10,8 @@ export interface StoredRequests<Payload, Run> {
   fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
   /** The stored requests of payloads before the present one, by fingerprint. */
   earlier(record: Pick<OnceRecord, 'earlier' | 'origin'>): (readonly [string, Payload])[];
-  /** After a failed write: the same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write may have been committed. */
-  without(job: Run, cause: unknown, key: IdempotencyKey): Promise<Run | undefined>;
+  /** After a failed write: the same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed. */
+  without(job: Run, key: IdempotencyKey): Promise<Run | undefined>;
 }
 
 export interface StoredAnswers<Run> {

@@ -202,8 +202,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const { degraded } = client.registry;
     // A store that cannot tell whether it took the record has called the change again, with a value that is not a record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
-    // If the store is full, there may be room without the request.
-    const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
+    // If the store is full, there may be room without the request. The feature can't look for `Late` itself: another copy of the package has its own.
+    const withoutRequest = !(cause instanceof Late) && (await client.parts.requests?.without(job, key.key));
     if (withoutRequest) return claim(withoutRequest, key, rule);
     if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));

@@ -70,13 +70,6 @@ export interface Registry extends InFlightTables, ScreenTables {
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
-  /** The operations without a name that a `resume` has in hand, each with the end of that. Made by the first such `resume`. */
-  inHand?: Map<OperationKey, Promise<true>>;
-  /**
-   * Operations without a name that calls are about to adopt. Without locks, an equal call would otherwise adopt the same one and share its end. Under
-   * the key of the content alone: when searches whose calls ended early have released what they found. Made by the first such call.
-   */
-  adopting?: Map<OperationKey, Promise<unknown> | undefined>;
 }
 
 /** Where an operation is found: its user, its name, and its ids. */

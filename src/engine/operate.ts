@@ -21,7 +21,7 @@ import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 import { bodyError, givenUp, leftBefore, type Unbegun } from './unbegun.js';
-import { CallerLeft, inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
+import { inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
@@ -150,7 +150,7 @@ async function fly(
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
-    if (error instanceof CallerLeft) return conclude(operation, flight, await leftBefore(operation, await isElsewhere()));
+    if (isAbandoned(operation) && !isOnceError(error)) return conclude(operation, flight, await leftBefore(operation, await isElsewhere()));
     readAnew(client, operation.operationKey);
     const cause = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
     flight.land(

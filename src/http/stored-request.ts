@@ -3,7 +3,6 @@ import type { IdempotencyKey } from '../core/ids.js';
 import { type OnceRecord, readRecord, type StoredRequest } from '../core/record.js';
 import type { OperationRun, Payload } from '../engine/client.js';
 import { readStored } from '../engine/record-access.js';
-import { Late } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
 
@@ -46,13 +45,13 @@ const earlier = ({ earlier = [], origin }: Pick<OnceRecord, 'earlier' | 'origin'
   earlier.map(({ fingerprint, request }) => [fingerprint, fromStore({ request, origin }) as Payload]);
 
 /**
- * The same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed or may still
- * be: this call must not take its own record for one that it found.
+ * The same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed: this call must not take
+ * its own record for one that it found.
  */
-async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): Promise<OperationRun | undefined> {
+async function without(job: OperationRun, key: IdempotencyKey): Promise<OperationRun | undefined> {
   const { settings } = job;
   const { keep, background } = settings;
-  if (cause instanceof Late || !(keep.request || background)) return undefined;
+  if (!(keep.request || background)) return undefined;
   const stored = readRecord(await readStored(job).catch(() => undefined));
   if (stored?.random && stored.key === key) return undefined;
   return {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import { clear, close, extend, forget, move, type Once, type OnceOptions, operation, run, settle } from '../../src/entries/index.js';
+import type { Store, Stored } from '../../src/ports.js';
 import {
   type Arrival,
   answers,
@@ -45,6 +46,39 @@ describe('two copies of the package in one page', () => {
       expect((await world.end(tab, pay(second, name), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
       expect((await world.end(tab, pay(first, name))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
     }
+  });
+
+  /** The client, extended by another copy of the package: the features are those of the first copy. */
+  async function extended(tab: Tab, once: Once): Promise<Once> {
+    vi.resetModules();
+    const copy = await import('../../src/entries/index.js');
+    return tab.in(() => copy.extend(once, {}));
+  }
+
+  test('the store does not answer in time, but takes the record: the call of a copy with the features of the other sends nothing', async ({ world, tab }) => {
+    let taken: Stored | undefined;
+    const update: Store['update'] = (id, change, options) => {
+      if (taken) return tab.store.update(id, change, options);
+      taken = change(undefined, world.clock.now()).next as Stored;
+      return new Promise(() => {});
+    };
+    const once = await extended(tab, tab.once({ namespace: 'ann', store: { ...tab.store, update }, keep: { request: true } }));
+    world.server.otherwise = answers(402, { code: 'card_declined' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+    const { id, ...late } = taken as Stored;
+    await tab.store.update(id, () => ({ next: { id, ...late }, value: undefined }));
+    world.server.otherwise = honest();
+    const next = tab.reload();
+    expect(await world.run(resumed(next.once({ namespace: 'ann', keep: { request: true } })))).toMatchObject([{ outcome: { effect: 'done' } }]);
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('a client that is closed while its key strategy is asked tells its caller the outcome, across copies too', async ({ world, tab }) => {
+    const once = await extended(tab, tab.once());
+    const call = watched(pay(once, { key: () => new Promise(() => {}) }));
+    await rest();
+    await world.run(close(once));
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
   test('a copy that changes the record of another copy in place gets a TypeError, and the record stays sound', async ({ world, tab, once }) => {
