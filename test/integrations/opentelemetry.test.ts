@@ -4,7 +4,7 @@
  */
 import { context, metrics, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import {
   around,
   clear,
@@ -368,9 +368,10 @@ describe('the count of unsettled operations', () => {
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
   });
 
-  test('counts once for two clients over one store, and is 0 for a client without a user', async ({ world, tab, once }) => {
+  test('counts once for clients over one store, or over two stores at one place, and is 0 for a client without a user', async ({ world, tab, once }) => {
     extend(once, {});
     tab.once({ use: [traced()] });
+    tab.once({ use: [traced()], store: { ...tab.store } });
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     const nobody = new Telemetry();
@@ -402,6 +403,25 @@ test('unsettled operations are counted as long as one client over the store is o
   await world.run(close(second));
   await world.clock.advance(HOUR);
   expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
+});
+
+test('two copies of the package in one process: the count has what both left unsettled, and a joined call is in the span of the other copy', async ({
+  world,
+  tab,
+  once,
+}) => {
+  vi.resetModules();
+  const [{ createOn }, copy] = await Promise.all([import('../../src/once.js'), import('../../src/entries/opentelemetry.js')]);
+  const other = tab.in(() => createOn(tab.platform, { store: { ...tab.store }, namespace: 'other', use: [copy.openTelemetry(telemetry.providers)] }));
+  world.server.plays(charged(lost()), charged(lost()));
+  await world.end(tab, pay(once, ONE));
+  await world.end(tab, pay(other, ONE));
+  expect(await telemetry.metric('unsettled')).toEqual({ '': 2 });
+  const same = tab.in(() => createOn(tab.platform, { store: tab.store, use: [copy.openTelemetry(telemetry.providers)] }));
+  world.server.plays(replays());
+  const joins = [pay(once), pay(same)];
+  await Promise.all(joins.map((call) => world.end(tab, call)));
+  expect(briefly().at(-1)).toMatchObject({ attributes: { 'oncefetch.joined_calls': 1 }, events: ['oncefetch.call_joined'] });
 });
 
 test('conflicts, duplicates and unknown outcomes are reported from 0 on, so that their first occurrence has a rate', async () => {

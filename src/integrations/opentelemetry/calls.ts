@@ -4,12 +4,13 @@ import type { Call, OperationRun } from '../../engine/client.js';
 import type { Metrics } from './metrics.js';
 import { EVENTS } from './names.js';
 import { OperationSpan, type Telling } from './operation-span.js';
+import { sharedTable } from './shared.js';
 
 type Operate = (call: Call) => Promise<unknown>;
 type Flight = ReturnType<Call['client']['registry']['flights']['get']>;
 
 /** The spans of operations under way, of all clients in this realm, because a call may join an operation that another client drives. */
-const underWay = new WeakMap<object, OperationSpan>();
+const underWay = (): WeakMap<object, OperationSpan> => sharedTable('spans');
 
 const flightOf = ({ client, address }: Call): Flight => client.registry.flights.get(address.operationKey);
 
@@ -17,7 +18,7 @@ const flightOf = ({ client, address }: Call): Flight => client.registry.flights.
 export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
   const flight = client.registry.flights.get(operationKey);
   span.landed ??= flight?.landed;
-  if (flight && !underWay.has(flight)) underWay.set(flight, span);
+  if (flight && !underWay().has(flight)) underWay().set(flight, span);
 }
 
 /** Makes the call with a span. `mark`: the symbol under which attempts and events find the span in the settings of their call. */
@@ -62,7 +63,7 @@ class Followed {
     try {
       const work = this.#span.within(() => operate({ ...this.#call, settings: { ...settings, onOutcome, [mark]: this.#span } }));
       this.#flight = flightOf(this.#call);
-      if (!this.#met && this.#flight) underWay.set(this.#flight, this.#span);
+      if (!this.#met && this.#flight) underWay().set(this.#flight, this.#span);
       const value = await work;
       this.#leave();
       return value;
@@ -76,7 +77,7 @@ class Followed {
   #told(outcome: Outcome): void {
     this.#metrics.ended(outcome, this.#startedAt, this.#now());
     if (outcome.joined) {
-      if (this.#met) underWay.get(this.#met)?.join(this.#wallStartedAt, this.#span.caller);
+      if (this.#met) underWay().get(this.#met)?.join(this.#wallStartedAt, this.#span.caller);
       return;
     }
     if ('reason' in outcome && outcome.reason === 'mismatch') this.#metrics.conflict('mismatch');

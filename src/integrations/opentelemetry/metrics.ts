@@ -5,6 +5,7 @@ import { namespace, pending } from 'oncefetch';
 import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
+import { sharedTable } from './shared.js';
 
 /** How many unsettled operations of a store and namespace each report reads at most, and how many namespaces of a store. */
 const PENDING_MAX = 1000;
@@ -116,9 +117,9 @@ class Others {
     this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
   }
 
-  /** The open clients with this store. */
-  over(store: Client['store']): Client[] {
-    return [...this.#clients].map(this.#living).filter((client) => client?.store === store) as Client[];
+  /** The open clients over a store with this scope. */
+  over(scope: string): Client[] {
+    return [...this.#clients].map(this.#living).filter((client) => client?.store.scope === scope) as Client[];
   }
 
   readonly #living = (ref: WeakRef<Client>): Client | undefined => {
@@ -127,10 +128,9 @@ class Others {
   };
 }
 
-const watchers = new WeakMap<Meter, ReturnType<typeof watchUnsettled>>();
-
 /** One watcher for all features on a meter: a gauge has one value, and each feature would report only its own clients. */
 function watcherOf(meter: Meter): ReturnType<typeof watchUnsettled> {
+  const watchers = sharedTable<Meter, ReturnType<typeof watchUnsettled>>('watchers');
   const watcher = watchers.get(meter) ?? watchUnsettled(meter);
   watchers.set(meter, watcher);
   return watcher;
@@ -148,11 +148,11 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
   const count = meter.createObservableGauge(METRICS.unsettled, { unit: '{operation}', description: 'Operations that nobody has settled.' });
   const age = meter.createObservableGauge(METRICS.age, { unit: 's', description: 'Age of the oldest operation that nobody has settled.' });
   // One client for each store. Others with the same store would report the same, unless they have another namespace.
-  const clients = new Map<Client['store'], Client>();
+  const clients = new Map<string, Client>();
   const others = new Others();
   const observe = async (report: { observe(gauge: ObservableGauge, value: number): void }): Promise<void> => {
     // If a store can't be read, or nobody is logged in, there is nothing to report.
-    const watched = [...clients.values()].flatMap((client) => eachNamespace([client, ...others.over(client.store)]));
+    const watched = [...clients.values()].flatMap((client) => eachNamespace([client, ...others.over(client.store.scope)]));
     const looks = await Promise.all(watched.map((client) => look(client).catch(() => undefined)));
     const seen = looks.filter((one) => one !== undefined);
     if (seen.length === 0) return;
@@ -163,17 +163,17 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
     report.observe(age, Math.max(...seen.map(({ oldestS }) => oldestS)));
   };
   const watch = (client: Client): void => {
-    clients.set(client.store, client);
+    clients.set(client.store.scope, client);
     client.closing.addEventListener('abort', () => {
-      clients.delete(client.store);
-      const [next] = others.over(client.store);
+      clients.delete(client.store.scope);
+      const [next] = others.over(client.store.scope);
       if (next) watch(next);
       else if (clients.size === 0) safely(() => meter.removeBatchObservableCallback(observe, [count, age]));
     });
   };
   return (client) => {
     if (client.closing.aborted) return;
-    if (clients.has(client.store)) {
+    if (clients.has(client.store.scope)) {
       others.add(client);
       return;
     }
