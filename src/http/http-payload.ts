@@ -74,8 +74,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     failed = NO_ANSWER;
     const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
     if (!sent.answered) {
-      if (sent.reading === NO_ANSWER && !sent.reached)
-        emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
+      if (sent.reading.ambiguous && !sent.reached) emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
       return sent;
     }
     const answer = answerOf(sent.answered);

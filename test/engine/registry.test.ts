@@ -72,7 +72,7 @@ const membersOf = (value: object | undefined): string[] => {
 
 /** What other versions of the package, on the same page, find in the tables and call. */
 const SHARED = {
-  flight: ['deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'owner', 'stop'],
+  flight: ['deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'owner', 'seen', 'stop'],
   stop: ['aborted', 'abort', 'readers', 'addEventListener', 'removeEventListener'],
   life: ['listeners', 'state'],
   payload: ['endpoint', 'keyed', 'origin', 'prepared', 'send', 'withBytesOf'],

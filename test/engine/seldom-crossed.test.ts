@@ -3,7 +3,7 @@
  * a log-out, polling and an edit, `reconcile` in two tabs, `extend` and `close`, stores that fail) in a scripted world.
  */
 import { describe, expect, vi } from 'vitest';
-import { clear, close, extend, forget, move, type Once, type OnceOptions, operation, run, settle } from '../../src/entries/index.js';
+import { around, clear, close, extend, forget, move, type Once, type OnceOptions, operation, run, settle, subscribe } from '../../src/entries/index.js';
 import type { Store, Stored } from '../../src/ports.js';
 import {
   type Arrival,
@@ -79,6 +79,15 @@ describe('two copies of the package in one page', () => {
     await rest();
     await world.run(close(once));
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
+  });
+
+  test('a refused preflight looks like a lost answer: the developer gets the diagnostic, also through a hook around attempts', async ({ world, tab }) => {
+    const once = await extended(tab, tab.once({ use: [around((_, send) => send())] }));
+    const codes: string[] = [];
+    subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
+    world.server.otherwise = lost();
+    await world.end(tab, pay(once, { url: 'https://api.other.example/pay' }));
+    expect(codes).toEqual(['preflight-suspected']);
   });
 
   test('a copy that changes the record of another copy in place gets a TypeError, and the record stays sound', async ({ world, tab, once }) => {
