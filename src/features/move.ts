@@ -1,7 +1,7 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
 import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
-import { joined } from '../core/joined.js';
+import { joined, outweighs, weightOf } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseOfMove } from '../core/retention.js';
@@ -102,14 +102,6 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
 /** Whether the next call would go on with the record's key. */
 const isOpen = ({ state, keyInUse }: OnceRecord): boolean => state === 'pending' || keyInUse === true;
 
-/** How likely a record stands for an effect, from least to most: ended without one, never sent, a key in use, maybe sent, done. */
-function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number {
-  if (state === 'settled') return 4;
-  if (state === 'pending' && ambiguous) return 3;
-  if (keyInUse || previous?.keyInUse) return 2;
-  return state === 'pending' ? 1 : 0;
-}
-
 /** The end of a key window that is over, ms since 1970. Not 0, which may count as absent. */
 const LONG_AGO = 1;
 
@@ -178,10 +170,10 @@ function previousOf(before: OnceRecord, replaced: OnceRecord | undefined, ids: P
  */
 async function moveRecord(client: Client, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
   const { key, label, id: oldId } = record;
+  const { registry, settings } = client;
   const unnamedId = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
   const address = addressOf(client, label, to, { key, id: unnamedId });
   const { id, ns } = await idsOf(client, address);
-  const { registry, settings } = client;
   const newOperationKey = address.operationKey;
   const inMemory = store !== client.store;
   const update = <T>(
@@ -221,7 +213,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
       if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
       const known = readRecord(own);
       const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>
-        taken.ambiguous && weightOf(there) < weightOf(taken) ? next : (joined(there, next, settings.limits, now).next ?? there);
+        outweighs(taken, there, record, settings.limits) ? next : (joined(there, next, settings.limits, now).next ?? there);
       const both = known && isOne(known, taken, apart) ? join(known, taken) : taken;
       // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
       const generation = target && target.generation + Number((taken.random || isDone) && !target.random);

@@ -7,7 +7,8 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
 import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, NAME, ONE, type Page, type PayOptions, pay, SECOND, test, type World, watched } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const key = 'order-42';
@@ -16,12 +17,19 @@ const none = (world: World, once: Once): Promise<void> => world.run(watched(sett
 /** A page that presses, and then dies. */
 async function dies(world: World, namespace: string, meets: Entry, options: PayOptions = ONE): Promise<void> {
   const { tab, once } = world.open({ namespace });
-  await world.begin(pay(once, { ...options, key }), meets);
+  world.server.plays(meets);
+  void pay(once, { ...options, key });
+  await rest();
   tab.kill();
 }
 
 /** A press whose outcome the page does not know. */
-async function isLost(world: World, namespace: string, meets: Entry = lost(), options: Parameters<World['open']>[0] = {}): Promise<Page> {
+async function isLost(
+  world: World,
+  namespace: string,
+  meets: Entry = lost(),
+  options: Parameters<World['open']>[0] = {},
+): Promise<{ readonly tab: Tab; readonly once: Once }> {
   const page = world.open({ namespace, ...options });
   expect(await world.end(page.tab, pay(page.once, { ...ONE, key }), meets)).toMatchObject({ outcome: { effect: 'unknown' } });
   return page;
@@ -46,7 +54,9 @@ describe('settle takes no none while an attempt may arrive', () => {
   test('of the guest, also once a press of the user has ended that was under way', async ({ world }) => {
     await dies(world, 'guest', LATE);
     const { tab, once } = world.open({ namespace: 'ann' });
-    const [call] = await world.begin(pay(once, { ...ONE, key }), delayed(2 * SECOND, lost()));
+    world.server.plays(delayed(2 * SECOND, lost()));
+    const call = pay(once, { ...ONE, key });
+    await rest();
     await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
     expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     await world.clock.advance(20 * SECOND);
@@ -127,9 +137,12 @@ describe('settle takes no none while an attempt may arrive', () => {
 test('a press of the user that is under way sends nothing more, also in the page of the guest, whose store has no leases', async ({ world }) => {
   const user = { id: 'guest' };
   const { tab, once } = world.open({ namespace: () => user.id }, { claims: { shared: 'context', survives: 'context' } });
-  await world.begin(pay(once, { ...ONE, key }), LATE, delayed(2 * SECOND, answers(503)));
+  world.server.plays(LATE, delayed(2 * SECOND, answers(503)));
+  void pay(once, { ...ONE, key });
+  await rest();
   user.id = 'ann';
-  const [call] = await world.begin(pay(once, { key }));
+  const call = pay(once, { key });
+  await rest();
   await world.run(move(once, 'guest'));
   expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
   await expect(none(world, once)).rejects.toMatchObject(BUSY);
@@ -214,7 +227,8 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     const { tab, once } = await isLost(world, 'ann');
     const guest = world.open({ namespace: 'guest' });
     guest.tab.online = false;
-    await world.begin(pay(guest.once, { key }));
+    void pay(guest.once, { key });
+    await rest();
     guest.tab.kill();
     const own = world.writes.filter(({ from }) => from === tab.name).at(-1)?.next;
     await world.run(move(once, 'guest'));
@@ -255,6 +269,50 @@ describe("the user's operation under the key is done, and the guest's attempt ma
     await world.run(settle(once, NAME, 'done'));
     await world.run(move(once, 'guest'));
     expect(await world.run(pending(guest.once))).toEqual([]);
+  });
+});
+
+describe('a move was interrupted after it had copied the payment of the guest, and the app has settled the copy as none', () => {
+  async function interrupted(world: World, presses: PayOptions, goesOn: (guest: { readonly tab: Tab; readonly once: Once }) => unknown = () => {}) {
+    const guest = world.open({ ...ONE, namespace: 'guest' });
+    world.server.plays(lost());
+    expect(await world.end(guest.tab, pay(guest.once, presses))).toMatchObject({ outcome: { effect: 'unknown' } });
+    const { tab, once } = world.open({ namespace: 'ann' });
+    const { id } = world.record() as OnceRecord;
+    const before = world.writes.length;
+    await world.run(move(once, 'guest'));
+    // The page was closed before it removed the guest's record.
+    world.medium.set(id, world.writes.slice(before).find((write) => write.id === id)?.next ?? null);
+    await world.clock.advance(SECOND);
+    await goesOn(guest);
+    await none(world, once);
+    return { guest, tab, once };
+  }
+
+  test('the next move does not open it again: a resume would charge after that', async ({ world }) => {
+    const { guest, once } = await interrupted(world, { keep: { request: true } });
+    await world.run(move(once, 'guest'));
+    expect(await world.run(resumed(once))).toEqual([]);
+    for (const one of [once, guest.once]) expect(await world.run(pending(one))).toEqual([]);
+  });
+
+  test.for<[string, 'before' | 'after']>([
+    ['whose attempt may still have been on its way then', 'before'],
+    ['after that', 'after'],
+  ])('but if the guest has gone on, %s, it is open, and the next press gets its answer', async ([, when], { world }) => {
+    const goesOn = async (): Promise<void> => {
+      const { once } = world.open({ ...ONE, namespace: 'guest' });
+      world.server.plays(LATE);
+      void pay(once);
+      await rest();
+      world.tabs.at(-1)?.kill();
+    };
+    const { tab, once } = await interrupted(world, {}, when === 'before' ? goesOn : undefined);
+    if (when === 'after') await goesOn();
+    await world.clock.advance(MINUTE);
+    expect(world.server.charged.size).toBe(1);
+    await world.run(move(once, 'guest'));
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ outcome: { effect: 'done' } });
   });
 });
 
