@@ -3,6 +3,7 @@ import { refuseArguments } from '../arguments.js';
 import { isElsewhere } from '../core/begin.js';
 import { replayed } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
+import { sessionOf } from '../engine/address.js';
 import type { OperationRun, Parts } from '../engine/client.js';
 import { rememberedOutcome } from '../engine/failure.js';
 import { reasonToHalt } from '../engine/halt.js';
@@ -44,6 +45,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
     !mayLeave()
   )
     return undefined;
+  const session = sessionOf(client);
   const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
   const sent = await payload.send({
     job,
@@ -58,7 +60,8 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
     leaves: mayLeave,
   });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
-  remember(job, record, sent.result);
+  // After a log-out, the answer goes to the caller only.
+  if (sessionOf(client) === session) remember(job, record, sent.result);
   return {
     outcome: { ...rememberedOutcome(job, record, replayed('server'), true), attempts: 1 },
     result: sent.result,

@@ -4,9 +4,10 @@
  * unrelated one.
  */
 import { describe, expect } from 'vitest';
+import { GENERIC } from '../../src/dialects/generic.js';
 import { around, clear, explain, extend, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
-import { answers, charged, delayed, lost } from '../support/server.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const ANN = { namespace: 'ann' };
@@ -87,4 +88,18 @@ test('an answer that arrives after a log-out is given to no later call, even if 
   expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
   await world.run(settle(once, NAME, 'done'));
   expect(await world.end(tab, pay(once))).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+});
+
+test('nor is one that the server repeats after a log-out, because the page had not kept it', async ({ world, tab }) => {
+  const options = { ...ANN, dialect: { ...GENERIC, replays: true } };
+  const first = world.open(options);
+  await world.end(first.tab, pay(first.once), answers(201));
+  const once = tab.once(options);
+  const call = pay(once);
+  world.server.plays(delayed(SECOND, replays(201, { secret: 'of the session before' })));
+  await rest();
+  await world.run(clear(once));
+  expect((await world.end(tab, call)).status).toBe(201);
+  const { response } = await world.end(tab, pay(once), replays(201, { of: 'this session' }));
+  expect(await response?.json()).toEqual({ of: 'this session' });
 });
