@@ -31,9 +31,9 @@ export const OPERATIONS_MAX = 32;
 
 /**
  * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
- * the user may have logged out meanwhile in another tab; and only a random key, because others are made again anyway. Not on a server, whose database
- * seldom loses a record: there it is more likely that another process has ended the operation, and that a sweep has removed it since. `lease`: what an
- * earlier driver has left.
+ * the user may have logged out meanwhile in another tab; of what is open only a random key, because others are made again anyway. Not on a server, whose
+ * database seldom loses a record: there it is more likely that another process has ended the operation, and that a sweep has removed it since. `lease`:
+ * what an earlier driver has left.
  */
 export function keepLeftOpen(
   { client, operationKey, name }: Pick<OperationRun, 'client' | 'operationKey' | 'name'>,
@@ -41,7 +41,7 @@ export function keepLeftOpen(
   lease?: OnceRecord['lease'],
 ): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (client.platform.server || !name.length || !left.random) return;
+  if (client.platform.server || !name.length || !(left.random || left.ending)) return;
   keepRecent(client.registry.leftOpen, operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
 }
 

@@ -53,6 +53,9 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
   const limit = options.limit ?? PAGE;
   let held: readonly LockInfo[] | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options)) {
+    // This page may know that it is done although the store did not take that.
+    const known = client.registry.leftOpen.get(operationKey);
+    if (known?.state === 'settled' && known.key === record.key) continue;
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.

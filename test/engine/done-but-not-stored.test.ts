@@ -3,7 +3,7 @@
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
 import { describe, expect } from 'vitest';
-import { clear, forget, move, type Once, operation, refresh, run, settle } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, operation, pending, refresh, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, type World } from '../support/world.js';
@@ -170,6 +170,48 @@ test.for<[string, (world: World, page: { readonly tab: Tab; readonly once: Once 
   await expect(world.run(settle(page.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   empty(world);
   await isDone(world, page);
+});
+
+describe.each<[string, () => Parameters<typeof pay>[1], TabOptions]>([
+  ["the app's key strategy made the key", () => ({ key: ({ now }) => `k-${now}` }), {}],
+  ['the app gave the key', () => ({ key: 'order-42' }), {}],
+  ['the key is derived, because the store is not atomic', () => ({}), { claims: { atomic: false } }],
+])('%s, and the store failed at the end', (_, options, of) => {
+  const failed = async (world: World) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP }, of);
+    const fails = () => tab.faults.rate('fail-before-commit', 1);
+    const { outcome } = await world.end(tab, pay(once, options()), charged(during(fails, answers(201))));
+    expect(outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    tab.faults.clear();
+    await world.clock.advance(60 * SECOND);
+    return { tab, once, key: outcome?.key };
+  };
+
+  test('a screen goes on showing that it is done, and settle takes no none', async ({ world }) => {
+    const { once } = await failed(world);
+    const screen = operation(once, NAME);
+    screen.subscribe(() => {});
+    await rest();
+    expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+    await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  });
+
+  test('if it has lost the record since, the next press sends nothing', async ({ world }) => {
+    const page = await failed(world);
+    empty(world);
+    await isDone(world, page, options());
+  });
+});
+
+test('pending does not list what this page knows to be done; another page lists it, and resume tells the store', async ({ world }) => {
+  const { tab, once } = await paid(world, { keep: { request: true } }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  tab.faults.clear();
+  expect(await world.run(pending(once))).toEqual([]);
+  const other = world.open({ ...SHOP, keep: { request: true } });
+  expect(await world.run(pending(other.once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+  world.server.plays(replays());
+  expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
+  expect(await world.run(pending(other.once))).toEqual([]);
 });
 
 test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
