@@ -2,10 +2,10 @@
  * Goal: each operation is sent under the key that the server rendered for it, whatever the page does with the hidden field
  * meanwhile. Method: a server with scripted answers logs the keys; the page changes as frameworks change it.
  */
-import { memoryStore, type Store } from 'oncefetch';
+import { memoryStore, pending, type Store } from 'oncefetch';
 import { act, createElement as h, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { client, define, host, type OnPage, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
@@ -176,4 +176,21 @@ test('an answer with the key that was sent brings no next key: the form waits fo
   page.press();
   await page.says('Done.');
   expect(keys).toEqual(['k-1', 'k-1']);
+});
+
+test('the disk is full when the answer comes: the form still says that it is done when the page comes back', async () => {
+  const put = vi.spyOn(IDBObjectStore.prototype, 'put');
+  onTestFinished(() => put.mockRestore());
+  const fetch = (async () => {
+    put.mockImplementation(() => {
+      throw new DOMException('no room', 'QuotaExceededError');
+    });
+    return paid();
+  }) as typeof globalThis.fetch;
+  const page = show({ client: { fetch }, fields: `${KEY}<button>Pay</button>` });
+  page.press();
+  await page.says('Done.');
+  window.dispatchEvent(new Event('pageshow'));
+  for (let reads = 0; reads < 5; reads++) await pending(page.once);
+  expect(page.status()).toBe('Done.');
 });
