@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Anew, type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
+import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -216,9 +216,6 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
-  // The store has the record now. But that it is done, only this page may know.
-  const known = client.registry.leftOpen.get(job.operationKey);
-  client.registry.leftOpen.delete(job.operationKey);
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
@@ -226,7 +223,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await drive.run(payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else keepLeftOpen(job, known?.ending && known.key === record.key ? known : drive.record, start.found?.lease);
+  else if (!isKnownDone(job, record)) keepLeftOpen(job, drive.record, start.found?.lease);
   return finished;
 }
 

@@ -35,14 +35,16 @@ export const OPERATIONS_MAX = 32;
  * database seldom loses a record: there it is more likely that another process has ended the operation, and that a sweep has removed it since. `lease`:
  * what an earlier driver has left.
  */
-export function keepLeftOpen(
-  { client, operationKey, name }: Pick<OperationRun, 'client' | 'operationKey' | 'name'>,
-  left: OnceRecord,
-  lease?: OnceRecord['lease'],
-): void {
+export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (client.platform.server || !name.length || !(left.random || left.ending)) return;
-  keepRecent(client.registry.leftOpen, operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
+  if (job.client.platform.server || !job.name.length || !(left.random || left.ending)) return;
+  keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
+}
+
+/** Whether this page knows that the operation took effect under the record's key, although the store may not have taken that. */
+export function isKnownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, record: Pick<OnceRecord, 'key'>): unknown {
+  const known = job.client.registry.leftOpen.get(job.operationKey);
+  return known?.ending && known.key === record.key;
 }
 
 /**

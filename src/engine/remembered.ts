@@ -17,13 +17,13 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   const outcome = (ending: Ending): Outcome => rememberedOutcome(job, record, ending, true);
   if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
-  job.client.registry.leftOpen.delete(job.operationKey);
   const { ending, result } = endIn(job, record);
   return result ? { outcome: outcome(ending), result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
 /** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. */
 export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
+  job.client.registry.leftOpen.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };
   const found = isOwn(job, record) ? answerIn(job, record) : undefined;
   return { ending: replayed(found?.from ?? 'store'), result: found?.result };

@@ -8,6 +8,7 @@ import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.j
 import { addressOf } from '../engine/address.js';
 import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/failure.js';
+import { isKnownDone } from '../engine/registry.js';
 import { doneBefore } from '../engine/settle.js';
 import { THAW_MS } from '../engine/wait.js';
 import { SCHEME } from '../http/request.js';
@@ -38,7 +39,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
     // After a refusal a key may stay in use. Then the app may still say that there can be no effect under it any more.
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     // This page may know that it is done although the store did not take that.
-    const done = [record, client.registry.leftOpen.get(operation.operationKey)].some((one) => one?.state === 'settled' && one.key === record?.key);
+    const done = record && (record.state === 'settled' || isKnownDone(operation, record));
     if (effect === 'none' && (done || !open)) return { value: done ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
     // The store may have lost it, so that only this page knows.
     if (record?.state === 'settled') return { next: record, value: undefined };

@@ -3,10 +3,10 @@
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
 import { describe, expect } from 'vitest';
-import { clear, forget, move, type Once, operation, pending, refresh, run, settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
+import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, type World } from '../support/world.js';
+import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -212,6 +212,33 @@ test('pending does not list what this page knows to be done; another page lists 
   world.server.plays(replays());
   expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
   expect(await world.run(pending(other.once))).toEqual([]);
+});
+
+test.for<[string, afterMs: number, Entry[], (world: World, once: Once) => Promise<unknown>]>([
+  ['`reconcile` says none to a press that meets work in progress', 0, [answers(409)], (world, once) => world.end(world.tabs[0] as Tab, pay(once))],
+  ['`reconcile` says none of a key that is too old to be sent', 25 * HOUR, [], (world, once) => world.end(world.tabs[0] as Tab, pay(once))],
+  ['`reconcile` says none to a resume', 25 * HOUR, [], (world, once) => world.end(world.tabs[0] as Tab, resumeOne(once, NAME))],
+  [
+    'a press is refused, again and again',
+    0,
+    [answers(402, { code: 'paid' }), answers(402, { code: 'paid' })],
+    async (world, once) => {
+      await world.end(world.tabs[0] as Tab, pay(once, { reconcile: async () => 'unknown' }));
+      await world.clock.advance(3 * 60 * SECOND);
+      return world.end(world.tabs[0] as Tab, pay(once, { reconcile: async () => 'unknown' }));
+    },
+  ],
+])('%s after the store has failed at the end: nobody is told none, and no other key is sent', async ([, afterMs, meets, act], { world }) => {
+  const faults = () => world.tabs[0]?.faults;
+  const limits = { attempts: 1, inProgressMs: 0 };
+  const page = await paid(world, { limits, reconcile: async () => 'none' }, {}, () => faults()?.rate('fail-before-commit', 1));
+  faults()?.clear();
+  await world.clock.advance(afterMs);
+  world.server.plays(...meets);
+  expect(await act(world, page.once)).toMatchObject({ outcome: { effect: 'unknown' } });
+  expect(new Set(world.server.keys)).toEqual(new Set([page.key]));
+  empty(world);
+  await isDone(world, page);
 });
 
 test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
