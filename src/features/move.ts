@@ -8,10 +8,11 @@ import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
+import { announceChange, emit, guarded, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
+import { stateOf } from '../engine/shown.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -200,6 +201,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   if (!taken) return;
   let stays: OnceRecord | undefined = taken;
   let begun: unknown;
+  const known = registry.leftOpen.get(operationKey);
   registry.leftOpen.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
@@ -211,13 +213,13 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
       // If the store has lost it, only this page knows of it.
       const own = hiding ?? (stored === undefined ? leftOpen({ client, operationKey: newOperationKey, settings }, now) : undefined);
       if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
-      const known = readRecord(own);
+      const mine = readRecord(own);
       const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>
         outweighs(taken, there, record, settings.limits) ? next : (joined(there, next, settings.limits, now).next ?? there);
-      const both = known && isOne(known, taken, apart) ? join(known, taken) : taken;
+      const both = mine && isOne(mine, taken, apart) ? join(mine, taken) : taken;
       // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
       const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
-      const next = moved(both, generation, target ?? (both === taken ? known : undefined));
+      const next = moved(both, generation, target ?? (both === taken ? mine : undefined));
       const value = target && isOne(target, taken, apart) ? join(target, next) : next;
       return value === target ? { value } : { next: value, value };
     });
@@ -234,7 +236,13 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
   if (!begun) registry.degraded.delete(inMemory ? operationKey : newOperationKey);
   if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic });
-  publish(client, operationKey, { phase: 'idle' });
-  if (!begun && stays.state === 'pending' && !registry.flights.has(newOperationKey))
-    publish(client, newOperationKey, { phase: 'unsettled', pending: pendingOf(client, newOperationKey, stays) });
+  showMoved(client, operationKey, newOperationKey, begun ? undefined : stays, known);
+}
+
+/** Shows what has moved. `known`: what this page knew of the guest's operation; that it is done holds for the user's, too. */
+function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
+  const { flights, leftOpen } = client.registry;
+  if (stays && known?.ending && known.key === stays.key) leftOpen.set(to, seal({ ...known, id: stays.id, ns: stays.ns }));
+  publish(client, from, { phase: 'idle' });
+  if (stays?.state === 'pending' && !flights.has(to)) publish(client, to, stateOf(client, to, stays));
 }

@@ -241,6 +241,19 @@ test.for<[string, afterMs: number, Entry[], (world: World, once: Once) => Promis
   await isDone(world, page);
 });
 
+test('a guest whose payment is done logs in: this page knows it of the operation of the user, too', async ({ world }) => {
+  const { tab, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  tab.faults.clear();
+  const once = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(once, 'guest'));
+  expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+  await world.clock.advance(60 * SECOND);
+  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  empty(world);
+  await isDone(world, { tab, once, key });
+  expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
+});
+
 test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
   const guest = world.open({ ...ONE, namespace: 'guest' });
   await world.end(guest.tab, pay(guest.once), lost());
