@@ -1,35 +1,112 @@
 /**
- * Tells calls without a name that a `resume` has an operation in hand, here or in another tab. The press that began it was told `unknown`, so an equal
- * press means the same effect. If another press drives it, an equal one means another effect.
+ * Who has a lost call without a name in hand. The press that began it was told `unknown`, so an equal press, or a `resume`, goes on with it. Two
+ * presses at once are two effects, so only one of them does. A press waits for a `resume`, and a `resume` leaves alone what a press has.
  */
+import type { OperationKey } from '../core/ids.js';
 import { awaitLock, tryLock, tryLockInTime } from './claim.js';
-import type { Client, OperationAddress } from './client.js';
-import type { Stop } from './closing.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
 import { unlessLate } from './wait.js';
+
+interface InHand {
+  /** What a `resume` of this realm has in hand, and when that is over. */
+  readonly resumes: Map<OperationKey, Promise<void>>;
+  /** What presses of this realm are about to go on with. */
+  readonly presses: Set<OperationKey>;
+}
+
+/** By the realm's table of operations in flight. */
+const realms = new WeakMap<object, InHand>();
+
+function inHand({ registry: { flights } }: Client): InHand {
+  const here = realms.get(flights) ?? { resumes: new Map(), presses: new Set() };
+  realms.set(flights, here);
+  return here;
+}
 
 /** The lock that a `resume` holds beside that of the operation, for as long as it drives. */
 const signOf = ({ lock }: OperationAddress): string => `${lock}:resume`;
 
-/** If a `resume` has it in hand, waits for the end of that, but at most `ms`: `true` if it is over then, `false` if not. `undefined` if none has. */
-export async function awaitResume(client: Client, address: OperationAddress, ms: number, stop: Stop): Promise<boolean | undefined> {
-  const over = client.registry.inHand?.get(address.operationKey);
-  if (over) return (await unlessLate(client.platform.clock, ms, over, [stop, client.closing])) ?? false;
+/** When the `resume` of this realm is over, or the call that still stops although its callers have left; `undefined` if there is neither. */
+function ending(client: Client, { operationKey }: OperationAddress): Promise<void> | undefined {
+  const flight = client.registry.flights.get(operationKey);
+  return inHand(client).resumes.get(operationKey) ?? (flight?.stop.aborted ? flight.landed : undefined);
+}
+
+/** What a press holds of a lost operation while it looks at it. */
+export interface Hold {
+  /** The press has ended, so it keeps nothing that it gets from now on. */
+  over?: boolean;
+  /** Releases the lock of the operation. */
+  unlock?: (() => void) | undefined;
+  /** Lets other presses go on with it. */
+  leave?: (() => void) | undefined;
+}
+
+export function letGo(hold: Hold): void {
+  hold.unlock?.();
+  hold.leave?.();
+  hold.unlock = undefined;
+  hold.leave = undefined;
+}
+
+/**
+ * Takes a lost operation for a press: the right to go on with it, and its lock. Gives `undefined` if another press has it. If a `resume` has it, waits
+ * for the end of that, and gives `true`: that end is this press's, too. Leaves the lock out if that takes too long. `ready`: awaited before the lock.
+ */
+export async function takeLost(
+  { client, settings, stop, deadline }: Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'>,
+  address: OperationAddress,
+  hold: Hold,
+  ready?: () => Promise<void>,
+): Promise<boolean | undefined> {
+  const { flights } = client.registry;
+  const { clock } = client.platform;
+  const { operationKey, lock } = address;
+  const { presses } = inHand(client);
+  if (presses.has(operationKey)) return undefined;
+  presses.add(operationKey);
+  const leaveHere = (): void => void presses.delete(operationKey);
+  hold.leave = leaveHere;
+  /** Keeps what came while the press was there. */
+  const kept = (release: (() => void) | undefined): (() => void) | undefined => (hold.over ? release?.() : release) ?? undefined;
+  // The same for presses of other tabs.
+  const leave = kept(await tryLock(client, `${lock}:press`));
+  if (!leave) return undefined;
+  hold.leave = () => {
+    leave();
+    leaveHere();
+  };
+  await ready?.();
+  const until = clock.now() + (settings.whenBusy === 'reject' ? 0 : Math.min(settings.limits.attemptMs, (deadline - clock.now()) / 2));
+  const here = ending(client, address);
+  const isOver = here?.then(() => true);
+  if (isOver && !(await unlessLate(clock, until - clock.now(), isOver, [stop, client.closing]))) return true;
+  if (flights.has(operationKey)) return undefined;
+  // Take this lock first: whoever has the operation's lock then is no `resume`.
   const free = await tryLock(client, signOf(address));
-  const release = free ?? (await awaitLock(client, signOf(address), ms, stop));
-  release?.();
-  return free ? undefined : !!release;
+  const sign = free ?? (await awaitLock(client, signOf(address), until - clock.now(), stop));
+  const waited = !!here || !free;
+  if (!sign) return true;
+  hold.unlock = kept(await tryLock(client, lock));
+  sign();
+  return hold.unlock && !flights.has(operationKey) ? waited : undefined;
 }
 
 /** Does `work` with the lock of an operation without a name that nobody drives, and tells equal calls so meanwhile. Gives `undefined` if somebody drives it. */
-export async function whileResumed<T>(client: Client, address: OperationAddress, work: (held: () => void) => Promise<T>): Promise<T | undefined> {
-  const { registry } = client;
-  const { flights } = registry;
+export async function whileResumed<T>(
+  client: Client,
+  address: OperationAddress,
+  stop: AbortSignal,
+  work: (held: () => void) => Promise<T>,
+): Promise<T | undefined> {
+  const { flights } = client.registry;
   const { operationKey } = address;
-  registry.inHand ??= new Map();
-  const { inHand } = registry;
-  if (flights.has(operationKey) || inHand.has(operationKey)) return undefined;
-  let over!: (is: true) => void;
-  inHand.set(operationKey, new Promise((resolve) => (over = resolve)));
+  const { resumes, presses } = inHand(client);
+  const earlier = ending(client, address);
+  if (earlier) await unlessLate(client.platform.clock, client.settings.limits.totalMs, earlier, [stop]);
+  if (stop.aborted || flights.has(operationKey) || resumes.has(operationKey) || presses.has(operationKey)) return undefined;
+  let over!: () => void;
+  resumes.set(operationKey, new Promise((resolve) => (over = resolve)));
   // Take this lock first: an equal call that finds the operation locked must be able to tell by whom.
   const sign = await tryLockInTime(client, signOf(address));
   const held = sign && (await tryLockInTime(client, address.lock));
@@ -38,8 +115,8 @@ export async function whileResumed<T>(client: Client, address: OperationAddress,
     if (held) await flights.get(operationKey)?.landed;
     held?.();
     sign?.();
-    inHand.delete(operationKey);
-    over(true);
+    resumes.delete(operationKey);
+    over();
   };
   try {
     return held && (await work(held));

@@ -90,7 +90,7 @@ export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<
 function resumeListed(client: Client, namespace: Namespace, record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> {
   const resumeIt = (held?: () => void) => resumeRecord(client, namespace, record, stop, { held });
   if (client.platform.server || !isUnnamed(record.label)) return resumeIt();
-  return whileResumed(client, addressOf(client, record.label, namespace, record), resumeIt);
+  return whileResumed(client, addressOf(client, record.label, namespace, record), stop, resumeIt);
 }
 
 export async function resumeRecord(

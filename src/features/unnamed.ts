@@ -4,14 +4,14 @@ import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
 import { begin, endedBefore } from '../core/begin.js';
 import { isInHeader } from '../core/carrier.js';
-import type { Label, NamespaceDigest, OperationKey } from '../core/ids.js';
+import type { Label, NamespaceDigest } from '../core/ids.js';
 import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
-import { awaitResume } from '../engine/being-resumed.js';
-import { FREE, tryLock } from '../engine/claim.js';
+import { type Hold, letGo, takeLost } from '../engine/being-resumed.js';
+import { FREE } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
@@ -33,11 +33,6 @@ import { mayGo, wantsKey } from './unnamed-requests.js';
 
 /** How many unsettled operations with the same content are considered. Those that are too old to be adopted stay for weeks. */
 const ORPHANS_MAX = 1000;
-
-function adoptingIn({ registry }: Client): NonNullable<Client['registry']['adopting']> {
-  registry.adopting ??= new Map();
-  return registry.adopting;
-}
 
 /**
  * Accepts a POST or PATCH without a name and gives it a key of its own. A call with `once: true` is named by its content. On a
@@ -121,7 +116,7 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
     held: orphan?.unlock,
     before: orphan?.before,
   });
-  return orphan ? answer.finally(orphan.leave) : answer;
+  return orphan?.leave ? answer.finally(orphan.leave) : answer;
 }
 
 /** The address of an operation that has no record yet. `literal`: the app's own key for it; otherwise the key is random. */
@@ -158,28 +153,21 @@ const goOnWith = ({ unlock, before }: Orphan): PreparedCall['resumes'] => ({
 interface Orphan extends Pick<Call, 'before'> {
   readonly address: OperationAddress;
   /** Absent if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
-  readonly unlock?: (() => void) | undefined;
-  /** Lets other calls adopt it. */
-  readonly leave: () => void;
+  readonly unlock: Hold['unlock'];
+  readonly leave: Hold['leave'];
 }
 
-/** Looks for an orphan within the call's time. If the search ends too late, releases what it found. Rejects if the store can't be read, because a new key may be a second effect. */
-function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
-  const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
-  return whilePlaceless(call, signal, search).catch((error: unknown) => {
-    const adopting = adoptingIn(call.client);
-    const { operationKey } = addressOf(call.client, label, call.namespace);
-    const release = async (): Promise<void> => {
-      const [found] = await Promise.allSettled([search, adopting.get(operationKey)]);
-      const orphan = found.status === 'fulfilled' ? found.value : undefined;
-      orphan?.unlock?.();
-      orphan?.leave();
-      if (adopting.get(operationKey) === released) adopting.delete(operationKey);
-    };
-    const released = release();
-    adopting.set(operationKey, released);
+/** Looks for an orphan within the call's time. If the call ends first, lets go at once what the search holds. Rejects if the store can't be read, because a new key may be a second effect. */
+async function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
+  const hold: Hold = {};
+  const search = findOrphan(call, label, hold).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
+  try {
+    return await whilePlaceless(call, signal, search);
+  } catch (error) {
+    hold.over = true;
+    letGo(hold);
     throw error;
-  });
+  }
 }
 
 async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
@@ -189,15 +177,10 @@ async function pendingOf(client: Client, store: Store, of: { readonly ns: Namesp
 }
 
 /** The oldest unsettled operation with this content that no press drives now, with its lock unless a `resume` holds that. */
-async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undefined> {
+async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Orphan | undefined> {
   const { client, settings, namespace, deadline } = call;
-  const { platform, registry } = client;
+  const { platform } = client;
   const ns = await digestOfNamespace(client, namespace);
-  const adopting = adoptingIn(client);
-  // A call whose caller has left may still be storing how it ended, or have its hand on a lost one. This call may be its repetition, so wait for that.
-  const ours = addressOf(client, label, namespace).operationKey;
-  const isOurs = (key: OperationKey): boolean => key.startsWith(ours.slice(0, -'""]'.length));
-  await Promise.all([adopting.get(ours), ...[...registry.flights].map(([key, { stop, landed }]) => stop.aborted && isOurs(key) && landed)]);
   const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
   const equal = (found as OnceRecord[]).filter((record) => record.label === label);
   const [first] = equal;
@@ -211,38 +194,22 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   if (inWindow.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
   const driven = (record: OnceRecord): number => Number(isDriven(client, record, storeNow));
   for (const record of inWindow.sort((a, b) => driven(a) - driven(b) || a.createdAt - b.createdAt)) {
+    if (hold.over) return undefined;
     // The lost call may have taken effect, so this one must not end as if it were new.
     if (platform.clock.now() >= deadline) throw busyError(call);
     const address = addressOf(client, label, namespace, record);
     const { operationKey } = address;
-    if (adopting.has(operationKey)) continue;
-    adopting.set(operationKey, undefined);
-    const leave = (): void => void adopting.delete(operationKey);
-    const take = async () => (registry.flights.has(operationKey) ? undefined : tryLock(client, address.lock));
-    let unlock: Orphan['unlock'];
-    try {
-      // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless it is
-      // a `resume` of another client here. Its deadline comes first, so that the error says what the call has waited for.
-      if (driven(record) && !registry.inHand?.has(operationKey))
-        await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
-      unlock = await take();
-      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-      const waitMs = Math.min(settings.limits.attemptMs, (deadline - platform.clock.now()) / 2);
-      const resumed = unlock ? undefined : await awaitResume(client, address, waitMs, call.stop);
-      const lasts = resumed === false;
-      if (!lasts) unlock ??= await take();
-      const isFree = unlock && !registry.flights.has(operationKey);
-      // It may have settled between the scan and the lock.
-      const { state } = ((isFree || lasts) && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
-      const isDone = resumed && state === 'settled';
-      if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || lasts ? { ended: endedBefore(record) } : undefined };
-    } catch (cause) {
-      unlock?.();
-      leave();
-      throw cause;
-    }
-    unlock?.();
-    leave();
+    // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect.
+    // Its deadline comes first, so that the error says what the call has waited for.
+    const noLease = () => awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
+    const waited = await takeLost(call, address, hold, driven(record) ? noLease : undefined);
+    // It may have settled since the scan.
+    const { state } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
+    const { unlock, leave } = hold;
+    // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
+    const isDone = waited && state === 'settled';
+    if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
+    letGo(hold);
   }
   return undefined;
 }

@@ -6,18 +6,19 @@ import { describe, expect } from 'vitest';
 import { clear, forget, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
-import type { Tab } from '../support/tab.js';
+import type { Tab, TabOptions } from '../support/tab.js';
 import { CART, type End, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
-const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
+const send = (once: Once, init: RequestInit = {}) =>
+  watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}', ...init }));
 
 describe('a call without a name beside a resume of a lost equal one', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
   const CROSSINGS = Array.from({ length: 14 }, (_, index) => index + 1);
 
   /** A tab after a call that took effect and lost its answer. The server honours keys, and answers after a second. */
-  async function afterLoss(world: World) {
-    const before = world.open({ ...OPTIONS, limits: { attempts: 1 } });
+  async function afterLoss(world: World, of: TabOptions = {}) {
+    const before = world.open({ ...OPTIONS, limits: { attempts: 1 } }, of);
     await world.end(before.tab, send(before.once), charged(lost()));
     world.server.otherwise = delayed(SECOND, honest());
     const tab = before.tab.reload();
@@ -59,6 +60,78 @@ describe('a call without a name beside a resume of a lost equal one', () => {
       expect(world.locks.names).toEqual([]);
     });
   }
+
+  test.for(CROSSINGS)('goes on with it in an app without locks, if the resume begins at its crossing %i', async (at, { world }) => {
+    const { tab, once } = await afterLoss(world, { locks: false });
+    let resuming: Promise<Resumed[]> | undefined;
+    tab.at(at, () => {
+      resuming = resumed(once);
+    });
+    expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
+    for (const { outcome } of (await world.run(Promise.resolve(resuming))) ?? []) expect(outcome.effect).toBe('done');
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  /** A press that waits for a resume, and the resume. */
+  async function waitsFor(world: World, where: string, more: OnceOptions = {}) {
+    const lostThere = await afterLoss(world);
+    const tab = where === 'the same tab' ? lostThere.tab : world.tab();
+    const resuming = resumed(lostThere.once);
+    await rest();
+    return { tab, once: tab.once({ ...OPTIONS, ...more }), resuming };
+  }
+
+  for (const where of ['the same tab', 'another tab'] as const)
+    test.for([1, 2, 3, 4, 5, 6])(`goes on with it after a press that was aborted in ${where} at crossing %i while it waited`, async (at, { world }) => {
+      const { tab, once, resuming } = await waitsFor(world, where);
+      const cancel = new AbortController();
+      let press: Promise<End> | undefined;
+      tab.at(at, () => {
+        cancel.abort(new Error('cancelled'));
+        press = world.end(tab, send(once));
+      });
+      expect((await world.end(tab, send(once, { signal: cancel.signal }))).outcome).toMatchObject({ effect: 'unknown' });
+      expect((await press)?.outcome).toMatchObject({ effect: 'done' });
+      await world.run(resuming);
+      expect(world.server.charged.size).toBe(1);
+      expect(world.locks.names).toEqual([]);
+    });
+
+  test("with whenBusy: 'reject' is refused at once", async ({ world }) => {
+    const { tab, once, resuming } = await waitsFor(world, 'another tab', { whenBusy: 'reject' });
+    expect(await world.end(tab, send(once))).toMatchObject({ code: 'ERR_ONCE_BUSY', ms: 0 });
+    await world.run(resuming);
+  });
+
+  test.for([
+    ['one tab is frozen when the resume ends', {}],
+    ['the resume takes longer than half of their time', { limits: { totalMs: 1900 } }],
+  ] as const)('is one of two in two tabs, so the other one is another effect, although %s', async ([when, options], { world }) => {
+    const { tab, once, resuming } = await waitsFor(world, 'another tab', options);
+    const other = world.open({ ...OPTIONS, ...options });
+    const [press, second] = [send(once), send(other.once)];
+    await rest();
+    if (when.includes('frozen')) other.tab.freeze();
+    expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+    other.tab.thaw();
+    expect((await world.end(other.tab, second)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    await world.run(resuming);
+    expect(world.server.charged.size).toBe(2);
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test.for(['a resume', 'a press'])('is resumed at once after %s in the same tab that was aborted and still stops', async (what, { world }) => {
+    const { tab, once } = await afterLoss(world);
+    const cancel = new AbortController();
+    const aborted = what === 'a press' ? send(once, { signal: cancel.signal }) : resumed(once, { signal: cancel.signal });
+    aborted.catch(() => {});
+    await rest();
+    cancel.abort(new Error('unmounted'));
+    expect((await world.run(resumed(once))).map(({ outcome }) => outcome.effect)).toEqual(['done']);
+    expect(world.server.charged.size).toBe(1);
+    expect((await world.end(tab, send(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.locks.names).toEqual([]);
+  });
 
   test('is another effect beside a press that is under way, which a resume leaves alone', async ({ world }) => {
     const [press, other] = [world.open(OPTIONS), world.open(OPTIONS)];

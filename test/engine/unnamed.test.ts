@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest';
 import { pending, subscribe } from '../../src/entries/index.js';
 import type { OnceRequestInit } from '../../src/once.js';
+import type { Locks } from '../../src/ports.js';
 import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -145,6 +146,17 @@ describe('a POST or PATCH without a name', () => {
     await world.end(next.tab, pay(next.once), answers(201));
     await rest();
     expect(world.records).toHaveLength(1);
+  });
+
+  test('the lock manager does not answer once: the next call takes up the lost one', async ({ world }) => {
+    const { tab, once } = open(world, ONE);
+    const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
+    const locks = tab.platform.locks as Locks;
+    const { acquire } = locks;
+    Object.assign(locks, { acquire: () => new Promise(() => {}) });
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    Object.assign(locks, { acquire });
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
   test.for([
