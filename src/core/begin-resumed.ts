@@ -24,5 +24,7 @@ export function beginResumed(stored: unknown, call: Claimant, now: number, store
   const { raw, carrier, dialect, origin, endpoint = '' } = record;
   // A client with another dialect sends nothing, so its key window is not stored.
   const keyWindowMs = call.dialect === dialect ? call.keyWindowMs : Infinity;
-  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint, keyWindowMs }, now, storeNow);
+  const begun = adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint, keyWindowMs }, now, storeNow);
+  const { lease } = begun.record;
+  return { ...begun, record: { ...begun.record, lease: lease && { ...lease, resumes: true } } };
 }

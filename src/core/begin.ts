@@ -185,7 +185,7 @@ function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-export function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
+export function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Driven {
   const otherBytes = same && before.raw !== call.raw;
   // If every attempt so far was refused, this call sends its own bytes.
   const keepsRequest = same && !(otherBytes && before.refusedOnly);

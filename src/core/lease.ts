@@ -15,4 +15,6 @@ export interface Lease {
    * if the driver has died.
    */
   readonly locked?: boolean | undefined;
+  /** The driver brought no payload, as a `resume`. Where there are no locks, an equal call without a name learns from this that it is to wait. */
+  readonly resumes?: boolean | undefined;
 }

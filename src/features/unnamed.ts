@@ -199,7 +199,8 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     if (platform.clock.now() >= deadline) throw busyError(call);
     const address = addressOf(client, label, namespace, record);
     const { operationKey } = address;
-    // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect.
+    // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless the
+    // driver is a `resume`.
     // Its deadline comes first, so that the error says what the call has waited for.
     const noLease = () => awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
     const waited = await takeLost(call, address, hold, driven(record) ? noLease : undefined);
@@ -207,7 +208,7 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     const { state } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
     const { unlock, leave } = hold;
     // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-    const isDone = waited && state === 'settled';
+    const isDone = (waited || (driven(record) && record.lease?.resumes)) && state === 'settled';
     if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
     letGo(hold);
   }

@@ -72,6 +72,22 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
+  test.for([1, 2, 3, 4, 5])(
+    'has no effect beside that of a resume in another tab without locks, if it begins at crossing %i of that',
+    async (at, { world }) => {
+      const { tab, once } = await afterLoss(world, { locks: false });
+      const other = world.open(OPTIONS, { locks: false });
+      let press: Promise<End> | undefined;
+      tab.at(at, () => {
+        press = world.end(other.tab, send(other.once));
+      });
+      expect((await world.run(resumed(once))).map(({ outcome }) => outcome.effect)).toEqual(['done']);
+      // Before the resume has its lease, both take it up at once.
+      expect(await press).toMatchObject(at < 3 ? { code: 'ERR_ONCE_BUSY' } : { outcome: { type: 'replayed' } });
+      expect(world.server.charged.size).toBe(1);
+    },
+  );
+
   /** A press that waits for a resume, and the resume. */
   async function waitsFor(world: World, where: string, more: OnceOptions = {}) {
     const lostThere = await afterLoss(world);

@@ -70,7 +70,14 @@ const plain = fc.record({
   earlier: maybe(fc.array(fc.record({ fingerprint, request }), { maxLength: 3 })),
   link: maybe(fc.constant('https://shop.example/jobs/1')),
   lease: maybe(
-    fc.record({ owner: fc.constantFrom('me', 'other'), until: time, ms: maybe(fc.nat(600_000)), earlier: maybe(time), locked: maybe(fc.constant(true)) }),
+    fc.record({
+      owner: fc.constantFrom('me', 'other'),
+      until: time,
+      ms: maybe(fc.nat(600_000)),
+      earlier: maybe(time),
+      locked: maybe(fc.constant(true)),
+      resumes: maybe(fc.constant(true)),
+    }),
   ),
 });
 
