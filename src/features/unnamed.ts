@@ -205,10 +205,12 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     const noLease = () => awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
     const waited = await takeLost(call, address, hold, driven(record) ? noLease : undefined);
     // It may have settled since the scan.
-    const { state } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
+    const { state, revision } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
     const { unlock, leave } = hold;
     // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-    const isDone = (waited || (driven(record) && record.lease?.resumes)) && state === 'settled';
+    // If a press had the lease and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
+    const byResume = driven(record) ? record.lease?.resumes || (waited && revision !== record.revision) : waited;
+    const isDone = byResume && state === 'settled';
     if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
     letGo(hold);
   }

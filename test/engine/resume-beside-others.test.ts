@@ -88,6 +88,20 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     },
   );
 
+  test('is another effect where a resume without locks waits for the lease of a press in another tab', async ({ world }) => {
+    const [press, other] = [world.open(OPTIONS, { locks: false }), world.open(OPTIONS, { locks: false })];
+    world.server.otherwise = delayed(SECOND, honest());
+    const first = send(press.once);
+    await rest();
+    const resuming = resumed(other.once);
+    // The press of this tab sees before the resume that the other one has ended.
+    await world.clock.advance(900);
+    expect((await world.end(other.tab, send(other.once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(press.tab, first)).outcome).toMatchObject({ type: 'fresh' });
+    await world.run(resuming);
+    expect(world.server.charged.size).toBe(2);
+  });
+
   /** A press that waits for a resume, and the resume. */
   async function waitsFor(world: World, where: string, more: OnceOptions = {}) {
     const lostThere = await afterLoss(world);
