@@ -244,6 +244,7 @@ export class App {
     const world = this.#world;
     const word: Told = {
       at: world.time.now,
+      slept: context.thawedAt >= call.begunAt,
       by,
       outcome,
       status: by === 'answer' ? (of as Response | undefined)?.status : undefined,
@@ -283,7 +284,12 @@ export class App {
   #react({ outcome }: Told, { press, insisted }: { press: Press; insisted: number }): void {
     const world = this.#world;
     const random = world.random.of('react', press.name, press.at, insisted);
-    const will = world.options.workload.insistent ?? 0;
+    const { insistent: will = 0, impatient = 0 } = world.options.workload;
+    if (press.abortMs !== undefined && outcome?.effect === 'unknown' && random.of('impatient').chance(impatient)) {
+      const { at, slot, name, payload } = press;
+      world.time.after(1, () => void this.press({ do: 'press', at, slot, name, payload }, insisted + 1));
+      return;
+    }
     if (insisted >= INSISTENCE_MAX || !random.chance(outcome?.effect === 'done' ? will / 4 : will)) return;
     const other = random.chance(outcome?.effect === 'none' ? 0.7 : 0.3);
     const wait = outcome?.effect === 'unknown' ? random.int(500, 90_000) : random.int(200, 5000);

@@ -183,6 +183,12 @@ export class Context {
    * One call to the world outside of the context. At each the context may freeze, or die: before the call has done anything, or after it,
    * so that nobody is left to hear the answer.
    */
+  /** Whether the lock manager never answers the present request. */
+  lockHangs(): boolean {
+    const { faults } = this.#world;
+    return faults.hits(faults.occasion(`${this.slot} lock`), 'lockHangs');
+  }
+
   port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void, at: 'once' | 'soon' = 'soon'): Promise<T> {
     const random = this.#world.faults.occasion(`${this.slot} port`);
     const fate = this.#fate(random);

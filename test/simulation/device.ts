@@ -109,6 +109,7 @@ export class LockManager {
     return {
       acquire: (name, signal) =>
         context.port('lock', (resolve, reject) => {
+          if (context.lockHangs()) return;
           if (!this.#held.has(name)) return resolve(this.#take(name, context));
           if (!signal) return resolve(undefined);
           const waiter: Waiter = { context, grant: resolve };

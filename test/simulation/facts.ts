@@ -36,6 +36,8 @@ export interface Call {
 
 export interface Told {
   readonly at: number;
+  /** The context was frozen during the call: without locks, others took its operation for one of a dead context. */
+  readonly slept?: boolean;
   readonly by: 'answer' | 'error' | 'event';
   readonly outcome: Outcome | undefined;
   /** The status of the response with which the promise resolved. */

@@ -57,6 +57,9 @@ export interface FaultRates {
   /** The store takes seconds, but less than its time limit. */
   storeSlow?: number;
 
+  /** The lock manager never answers this request. */
+  lockHangs?: number;
+
   // Contexts, per call of a port.
   /** The context dies at this call. */
   killed?: number;

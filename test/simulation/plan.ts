@@ -19,6 +19,8 @@ export interface Workload {
   readonly changedBack?: number;
   /** The chance that people press again after an answer, which resolves every unknown outcome. */
   readonly insistent?: number;
+  /** The chance that an aborted press is made again at once, as by a page that is rendered twice. */
+  readonly impatient?: number;
   readonly abort?: number;
   readonly resume?: number;
   readonly forget?: number;

@@ -74,13 +74,16 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
   // Of two presses at once, one goes on with the lost call, and the other is another effect. Beside a `resume`, a press goes on with it.
   const beside = (one: Call): boolean => one !== call && one.verb !== 'resume' && (one.told ? one.told.at >= call.begunAt : !one.dead);
   if (key.sends.length > 1 || op.refused || op.calls.some(beside)) return;
-  const isLost = ({ told, dead }: Call): boolean => (told ? told.outcome?.effect === 'unknown' && told.at + LATE_MS_MAX < call.begunAt : dead);
+  // Another context may have heard of the end before its last write was done. A `resume` that was told of no end before only goes on with what is lost.
+  const isLost = ({ told, dead, verb, context: at }: Call): boolean =>
+    verb === 'resume' || (told ? told.outcome?.effect === 'unknown' && told.at + (at === context ? 0 : LATE_MS_MAX) < call.begunAt : dead);
+  const isOpen = ({ pendingInStore, end, endedAt }: KeyFacts): boolean => pendingInStore || (end === 'settled' && endedAt > call.begunAt + LATE_MS_MAX);
   const lost = [...op.keys.values()].find(
     (one) =>
       one !== key &&
       one.user === key.user &&
       one.durable &&
-      one.pendingInStore &&
+      isOpen(one) &&
       !one.damaged &&
       one.sends.length > 0 &&
       one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < send.wall + HOUR_MS),

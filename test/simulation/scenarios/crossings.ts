@@ -92,13 +92,19 @@ export const nameless: Scenario = {
 
 export const resumedNameless: Scenario = {
   name: 'resumed-nameless',
-  says: 'tabs with locks resume everything that is pending while equal calls without a name are made and aborted',
+  says: 'tabs with and without locks resume everything that is pending while equal calls without a name are made, aborted and made again at once',
   options: (random) => ({
-    devices: tabs(random),
+    devices: tabs(random, { locks: random.chance(0.7) }),
     server: family(random),
-    client: { unnamed: true, keep: { request: random.chance(0.85) }, reconciles: random.chance(0.3) },
-    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, lookFails: 0.005 },
-    workload: { ...PEOPLE, insistent: 0.2, restart: 0.3, resumeAll: 0.8 },
+    client: {
+      unnamed: true,
+      keep: { request: random.chance(0.85) },
+      reconciles: random.chance(0.3),
+      whenBusy: random.of('busy').pick(['join', 'join', 'reject'] as const),
+      other: random.of('other').chance(0.3) ? { limits: { totalMs: 20_000, attemptMs: 8000 } } : undefined,
+    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, lookFails: 0.005, lockHangs: random.of('locks').pick([0, 0, 0.01]) },
+    workload: { ...PEOPLE, insistent: 0.2, impatient: 0.7, abort: 0.3, restart: 0.3, resumeAll: 0.8 },
   }),
 };
 
