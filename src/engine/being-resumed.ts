@@ -57,7 +57,7 @@ export async function takeLost(
   { client, settings, stop, deadline }: Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'>,
   address: OperationAddress,
   hold: Hold,
-  ready?: () => Promise<void>,
+  ready?: () => Promise<unknown>,
 ): Promise<boolean | undefined> {
   const { flights } = client.registry;
   const { clock } = client.platform;

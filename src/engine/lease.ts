@@ -83,12 +83,14 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
 export const isDriven = (client: Client, record: OnceRecord | undefined, now: number): boolean =>
   record?.state === 'pending' && record.lease?.owner !== MOVED && heldElsewhere(client, record, now);
 
-/** Waits until no other driver has the lease. Rejects like {@link awaitLease}. */
-export async function awaitNoLease(job: Waiting): Promise<void> {
+/** Waits until no other driver has the lease. Gives whether the last one that had it was a `resume`. Rejects like {@link awaitLease}. */
+export async function awaitNoLease(job: Waiting): Promise<boolean> {
+  let resumes = false;
   const look = (stored: unknown, now: number) => ({ value: { record: readRecord(stored), now } });
   for (;;) {
     const { record, now } = await updateStored(job, look);
-    if (!isDriven(job.client, record, now) || isAbandoned(job)) return;
+    if (!isDriven(job.client, record, now) || isAbandoned(job)) return resumes;
+    resumes = record?.lease?.resumes === true;
     await awaitLease(job, (record?.lease?.until ?? now) - now);
   }
 }

@@ -202,14 +202,17 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless the
     // driver is a `resume`.
     // Its deadline comes first, so that the error says what the call has waited for.
-    const noLease = () => awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
+    let afterResume = false;
+    const noLease = async () => {
+      afterResume = await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
+    };
     const waited = await takeLost(call, address, hold, driven(record) ? noLease : undefined);
     // It may have settled since the scan.
     const { state, revision } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
     const { unlock, leave } = hold;
     // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
     // If a press had the lease and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
-    const byResume = driven(record) ? record.lease?.resumes || (waited && revision !== record.revision) : waited;
+    const byResume = driven(record) ? afterResume || (waited && revision !== record.revision) : waited;
     const isDone = byResume && state === 'settled';
     if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
     letGo(hold);
