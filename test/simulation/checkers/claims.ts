@@ -77,7 +77,9 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
   // Another context may have heard of the end before its last write was done. A `resume` that was told of no end before only goes on with what is lost.
   const isLost = ({ told, dead, verb, context: at }: Call): boolean =>
     verb === 'resume' || (told ? told.outcome?.effect === 'unknown' && told.at + (at === context ? 0 : LATE_MS_MAX) < call.begunAt : dead);
-  const isOpen = ({ pendingInStore, end, endedAt }: KeyFacts): boolean => pendingInStore || (end === 'settled' && endedAt > call.begunAt + LATE_MS_MAX);
+  // If a `resume` ended it after the call had begun, that end is the call's, too.
+  const isOpen = ({ pendingInStore, end, endedAt, sends }: KeyFacts): boolean =>
+    pendingInStore || (end === 'settled' && endedAt > call.begunAt + LATE_MS_MAX && sends.at(-1)?.call?.verb === 'resume');
   const lost = [...op.keys.values()].find(
     (one) =>
       one !== key &&
