@@ -2,25 +2,15 @@
  * Who has a lost call without a name in hand. The press that began it was told `unknown`, so an equal press, or a `resume`, goes on with it. Two
  * presses at once are two effects, so only one of them does. A press waits for a `resume`, and a `resume` leaves alone what a press has.
  */
-import type { OperationKey } from '../core/ids.js';
 import { awaitLock, tryLock, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
+import type { InHand } from './in-flight.js';
 import { unlessLate } from './wait.js';
 
-interface InHand {
-  /** What a `resume` of this realm has in hand, and when that is over. */
-  readonly resumes: Map<OperationKey, Promise<void>>;
-  /** What presses of this realm are about to go on with. */
-  readonly presses: Set<OperationKey>;
-}
-
-/** By the realm's table of operations in flight. */
-const realms = new WeakMap<object, InHand>();
-
-function inHand({ registry: { flights } }: Client): InHand {
-  const here = realms.get(flights) ?? { resumes: new Map(), presses: new Set() };
-  realms.set(flights, here);
-  return here;
+/** Who of this realm has what in hand, clients of other copies of the package included. */
+function inHand({ registry }: Client): InHand {
+  registry.inHand ??= { resumes: new Map(), presses: new Set() };
+  return registry.inHand;
 }
 
 /** The lock that a `resume` holds beside that of the operation, for as long as it drives. */

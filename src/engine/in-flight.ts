@@ -41,13 +41,16 @@ export interface InFlightTables {
   readonly leftOpen: Map<OperationKey, OnceRecord>;
   /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;
-  /** Operations without a name that a `resume` has in hand, each with the end of that. Made by the first such `resume`. */
-  inHand?: Map<OperationKey, Promise<true>>;
-  /**
-   * Operations without a name that calls are about to adopt. Without locks, an equal call would otherwise adopt the same one and share its end. Under
-   * the key of the content alone: when searches whose calls ended early have released what they found. Made by the first such call.
-   */
-  adopting?: Map<OperationKey, Promise<unknown> | undefined>;
+  /** Lost operations without a name that somebody has in hand. Made by the first one. */
+  inHand?: InHand;
+}
+
+/** Lost operations without a name that calls of a realm have in hand. */
+export interface InHand {
+  /** What a `resume` has in hand, and when that is over. */
+  readonly resumes: Map<OperationKey, Promise<void>>;
+  /** What presses are about to go on with. */
+  readonly presses: Set<OperationKey>;
 }
 
 /** What all callers are told. It has no outcome if the call was wrong, or if something broke before anything was known of the operation. */
