@@ -5,6 +5,7 @@
 import { awaitLock, tryLock, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { InHand } from './in-flight.js';
+import { timed } from './record-access.js';
 import { unlessLate } from './wait.js';
 
 /** Who of this realm has what in hand, clients of other copies of the package included. */
@@ -99,11 +100,13 @@ export async function whileResumed<T>(
   resumes.set(operationKey, new Promise((resolve) => (over = resolve)));
   // Take this lock first: an equal call that finds the operation locked must be able to tell by whom.
   const sign = await tryLockInTime(client, signOf(address));
-  const held = sign && (await tryLockInTime(client, address.lock));
+  const lock = sign && tryLock(client, address.lock);
+  const held = lock && (await timed(client, lock).catch(() => undefined));
   const end = async (): Promise<void> => {
     // If its caller has left, the operation may still be stopping.
     if (held) await flights.get(operationKey)?.landed;
-    held?.();
+    // The lock may come too late, in a page that was frozen. Until then, an equal call must not take this page for a press.
+    (await lock)?.();
     sign?.();
     resumes.delete(operationKey);
     over();
