@@ -23,7 +23,7 @@ export interface Situation {
   /** With `if-changed` the payload is a state that is to be brought about, such as a cart's content. */
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** The platform may send a request again unseen. */
-  readonly mayResend: boolean;
+  readonly mayResend?: boolean | undefined;
   /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
   readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */

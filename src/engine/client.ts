@@ -3,10 +3,9 @@ import type { begin } from '../core/begin.js';
 import type { Begun, Claimant, Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
-import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import type { Facts } from '../core/outcome.js';
-import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
+import type { Outcome } from '../core/outcome.js';
+import type { OnceRecord, PendingRecord } from '../core/record.js';
 import type { Hooks } from '../http/hooks.js';
 import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
@@ -20,7 +19,7 @@ import type { Extensions } from './extensions.js';
 import type { Anew, Ended, Finished, InFlightOperation, InFlightTables } from './in-flight.js';
 import type { Listener, Log, Named, ScreenTables } from './observed.js';
 import type { Result } from './result.js';
-import type { Start, Stopped } from './stopped.js';
+import type { Refusals, Start } from './stopped.js';
 
 export interface Client {
   readonly settings: Settings;
@@ -184,30 +183,28 @@ export interface Payload {
   readonly answers?: StoredAnswers<OperationRun> | undefined;
 }
 
-/** The call that makes attempts for an operation, as features and leases see it: `AttemptLoop`. */
+/** The call that makes attempts for an operation, and what it knows. `attempt-loop.ts` has its functions. */
 export interface Driver {
   readonly job: OperationRun;
   readonly start: Start;
   record: PendingRecord;
-  /** What every outcome of this call says, however it ends. */
-  readonly facts: Facts;
-  readonly refusals: {
-    last(): Refusal | undefined;
-    note(sent: AttemptResult): number | undefined;
-    toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
-  };
-  /** Sends another payload of this key once. Gives why not, if nothing may be sent now. */
-  probe(payload: Payload): Promise<AttemptResult | Stopped>;
-  /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
-  stillMine(): Promise<Stopped | undefined>;
-  /** Waits, and tells screens and logs. */
-  pause(ms: number, why: WaitReason): Promise<void>;
-  /** Waits while the device is offline; gives how the drive stops if the outage is too long. */
-  awaitNetwork(): Promise<Stopped | undefined>;
-  /** Called before each attempt: checks everything that may have changed since the last one. */
-  halt(): Promise<Stopped | undefined>;
-  /** The checks of `halt` that need no I/O. */
-  mustStop(): Stopped | undefined;
+  /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
+  ambiguous: boolean;
+  /** An attempt with the present payload, by any driver, may have had its effect. */
+  sameAmbiguous: boolean | undefined;
+  readonly refusals: Refusals;
+  attempts: number;
+  /** When this call first saw the device offline; `undefined` while it is online. */
+  offlineSince?: number | undefined;
+  /** The server has answered an attempt of this call, if only with a status line. */
+  answered?: boolean | undefined;
+  mayResend?: boolean | undefined;
+  /** This call has waited, so another context may have changed the record. */
+  waited?: boolean;
+  /** The answer to the last attempt that left; `undefined` if that attempt got none. */
+  last?: Result | undefined;
+  /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
+  readonly keptIn: Outcome['storedIn'];
 }
 
 /** What features add to a client. Each part is present if its feature was given to `use`. */

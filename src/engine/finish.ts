@@ -6,6 +6,7 @@ import { type Ending, type Facts, fresh, rejected, replayed, unknown } from '../
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson } from './address.js';
+import { attempt, factsOf, halt } from './attempt-loop.js';
 import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
@@ -98,7 +99,7 @@ export function tell(
   code?: OnceErrorCode | false,
   more: { cause?: unknown; resource?: string | undefined } = {},
 ): Ended {
-  const outcome = { ...drive.facts, ...ending };
+  const outcome = { ...factsOf(drive), ...ending };
   const ended = { outcome, record: drive.record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { ...ended, result };
@@ -140,7 +141,7 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
 async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean | undefined): Promise<void> {
   const { job, record, start } = drive;
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
-  const withoutPresent = start.sentBefore || drive.facts.attempts ? undefined : start.found;
+  const withoutPresent = start.sentBefore || drive.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
@@ -192,7 +193,7 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     const [fingerprint, payload] = earlier;
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
-    const probed = await drive.probe(payload);
+    const probed = (await halt(drive)) ?? (await attempt(drive, payload));
     if ('decision' in probed) {
       // Another context has ended the operation, or goes on with it.
       if (probed.lost) return finish(drive, probed);

@@ -7,7 +7,7 @@ import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
-import { AttemptLoop } from './attempt-loop.js';
+import { driveOf, makeAttempts } from './attempt-loop.js';
 import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
@@ -213,14 +213,14 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const settings = resumes && payload ? guarded(client, () => resumes.settings(job, payload, record)) : job.settings;
-  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
+  const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
   announceChange(client);
-  const finished = await holdingLease(drive, async () => finish(drive, await drive.run(payload)));
+  const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
   else if (!isKnownDone(job, record)) keepLeftOpen(job, drive.record, start.found?.lease);

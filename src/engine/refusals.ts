@@ -1,24 +1,15 @@
 /** Keeps track of refusals under one key: which was the last one, and whether every attempt was refused. */
 
-import type { Situation } from '../core/decide.js';
 import type { Refusal } from '../core/record.js';
-import type { Driver, OperationRun } from './client.js';
+import type { OperationRun } from './client.js';
 import { steadyForMs } from './even-clock.js';
 import { storeForOperation } from './record-access.js';
-import type { Start } from './stopped.js';
+import type { Refusals, Start } from './stopped.js';
 
 interface Clocks {
   readonly times: readonly number[];
   readonly passed: number;
 }
-
-/** A drive's view of the refusals under its key. */
-export type Refusals = Driver['refusals'] & {
-  /** What `decide` must know of earlier refusals. */
-  known(): Pick<Situation, 'refusedOnly' | 'madeAgain'>;
-  /** Called when an attempt leaves. */
-  leaves(): void;
-};
 
 export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start): Refusals {
   const { clock } = job.client.platform;

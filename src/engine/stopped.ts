@@ -1,8 +1,10 @@
-/** How a drive begins and how it stops. Types only. */
+/** How a drive begins and how it stops, and what it knows of refusals. Types only. */
 
 import type { Begun } from '../core/begin.js';
-import type { Decision, Wait } from '../core/decide.js';
-import type { EndedRecord } from '../core/record.js';
+import type { UnknownReason } from '../core/codes.js';
+import type { Decision, Situation, Wait } from '../core/decide.js';
+import type { Reading } from '../core/dialect.js';
+import type { EndedRecord, OnceRecord, Refusal } from '../core/record.js';
 import type { Result } from './result.js';
 
 /** A drive's first view of its record. `asks`: it may send nothing, and has not claimed the record: it only asks `reconcile`. */
@@ -17,4 +19,15 @@ export interface Stopped {
   readonly lost?: boolean;
   /** Another context has ended the very same operation. */
   readonly ended?: EndedRecord;
+}
+
+/** A drive's view of the refusals under its key. */
+export interface Refusals {
+  last(): Refusal | undefined;
+  /** What `decide` must know of earlier refusals. */
+  known(): Pick<Situation, 'refusedOnly' | 'madeAgain'>;
+  note(sent: { readonly reading: Reading; readonly refusal?: string | undefined }): number | undefined;
+  /** Called when an attempt leaves. */
+  leaves(): void;
+  toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined;
 }

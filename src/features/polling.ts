@@ -11,6 +11,7 @@ import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
+import { awaitNetwork, halt, mustStop, pause } from '../engine/attempt-loop.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
@@ -51,7 +52,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const marked = isMarked(drive, accepted);
   const { start } = drive;
   // If nobody sent the present payload before this call's only attempt, a 202 that is marked as a replay may be the answer to an earlier payload.
-  const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
+  const first = marked && drive.attempts === 1 && !start.sentBefore;
   const changed = first ? hasOthers(start) : start.changed;
   const ofEarlier = (first && changed && isOfEarlier(drive)) || (await hasUnsentRequest(drive));
   const end = await askAfter(drive, accepted, marked);
@@ -150,18 +151,18 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     const ms = Math.min(limits.attemptMs, ends - clock.monotonic());
     const answer = await askOnce(
       prepared,
-      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
+      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !mustStop(drive) },
       link,
     );
     // An answer in another user's session says nothing about this user's work.
-    const foreign = isSamePerson(job) ? undefined : drive.mustStop();
+    const foreign = isSamePerson(job) ? undefined : mustStop(drive);
     if (foreign || answer.state !== 'running') return foreign ?? answer;
-    const cutOff = answer.result ? undefined : await drive.awaitNetwork();
+    const cutOff = answer.result ? undefined : await awaitNetwork(drive);
     if (cutOff) return cutOff;
-    const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(retry, number, randomness.random()));
-    if (clock.monotonic() + pause >= ends) return answer;
-    await drive.pause(pause, 'in-progress');
-    const halted = await drive.halt();
+    const restMs = atLeast(number, answer.retryAfterMs ?? backoffMs(retry, number, randomness.random()));
+    if (clock.monotonic() + restMs >= ends) return answer;
+    await pause(drive, restMs, 'in-progress');
+    const halted = await halt(drive);
     if (halted) return clock.now() < job.deadline ? halted : answer;
   }
 }

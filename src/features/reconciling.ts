@@ -8,6 +8,7 @@ import { mayArrive } from '../core/retention.js';
 import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
+import { stillMine } from '../engine/attempt-loop.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
@@ -43,7 +44,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const proof = await prove(drive, reason, result);
   if (!proof || (proof === 'none' && early)) return undefined;
   // An earlier payload is done, but the present one is not. So the present one (a changed state, or the next effect of the name) must still be sent.
-  const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
+  const wasSent = drive.start.sentBefore || drive.attempts > 0;
   const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
   const others = record.payloads.filter((one) => one !== present);
   // The effect is an earlier payload's if the server said so (`mismatch`), or if the present payload was never sent or is not listed.
@@ -60,7 +61,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
     return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
-  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
+  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await stillMine(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');

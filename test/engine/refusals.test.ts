@@ -4,8 +4,8 @@ import type { UnknownReason } from '../../src/core/codes.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { OPEN, REFUSED } from '../../src/core/verdict.js';
 import type { AttemptResult, OperationRun } from '../../src/engine/client.js';
-import { type Refusals, refusalsOf } from '../../src/engine/refusals.js';
-import type { Start } from '../../src/engine/stopped.js';
+import { refusalsOf } from '../../src/engine/refusals.js';
+import type { Refusals, Start } from '../../src/engine/stopped.js';
 
 function refusals(record: Partial<OnceRecord> = {}): Refusals {
   const client = { platform: { clock: { now: () => 0, monotonic: () => 0 } }, registry: { degraded: new Map() }, store: {} };

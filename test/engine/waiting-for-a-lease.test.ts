@@ -5,8 +5,7 @@
 import { test as anyTest, describe, expect } from 'vitest';
 import type { OnceRecord, PendingRecord } from '../../src/core/record.js';
 import { MOVED } from '../../src/core/retention.js';
-import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
-import type { Client, OperationRun } from '../../src/engine/client.js';
+import type { Client, Driver, OperationRun } from '../../src/engine/client.js';
 import { Closing } from '../../src/engine/closing.js';
 import { awaitLease, holdingLease, renew } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
@@ -63,8 +62,10 @@ const test = anyTest.extend('one', () => scene());
 describe('a lease', () => {
   const hold = ({ job }: ReturnType<typeof scene>, own = record()) => {
     let end: () => void = () => {};
-    const work = new Promise<void>((resolve) => void (end = resolve));
-    const held = holdingLease({ job, record: own } as unknown as AttemptLoop, () => work);
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const held = holdingLease({ job, record: own } as unknown as Driver, () => work);
     return { held, end };
   };
 
@@ -83,7 +84,7 @@ describe('a lease', () => {
 
   test('ends when the work fails', async () => {
     const { job, clock } = scene();
-    await expect(holdingLease({ job, record: record() } as unknown as AttemptLoop, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(holdingLease({ job, record: record() } as unknown as Driver, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(clock.pending).toBe(0);
   });
 
