@@ -1,6 +1,6 @@
 /** Records in IndexedDB: the store of browsers. */
 import { promisifyRequest } from 'idb-keyval';
-import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
+import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { createStore, type Next, pageOf } from '../base.js';
 import { isPlatforms, StoreFault } from '../fault.js';
 import { onlyOptions } from '../only-options.js';
@@ -48,17 +48,17 @@ export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
    */
   const transact = async <T>(
     work: (records: IDBObjectStore) => Promise<T>,
-    mode: IDBTransactionMode = 'readonly',
-    durability: Durability = 'relaxed',
-    wrote = () => false,
+    mode?: IDBTransactionMode,
+    options?: IDBTransactionOptions,
+    wrote?: () => boolean,
   ): Promise<T> => {
     for (let again = true; ; again = false) {
       const connecting = open();
       try {
         const db = await connecting;
-        return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
+        return await work(db.transaction(RECORDS, mode, options).objectStore(RECORDS));
       } catch (error) {
-        if (!again || wrote() || !isPlatforms(error)) throw error;
+        if (!again || wrote?.() || !isPlatforms(error)) throw error;
         drop(connecting);
       }
     }
@@ -76,7 +76,7 @@ export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
             written = next(current);
             return written;
           });
-        return transact(work, 'readwrite', durability, () => written !== undefined);
+        return transact(work, 'readwrite', { durability }, () => written !== undefined);
       },
       // Not the `get` of idb-keyval, which would add code for a default store that is never used.
       read: (id) => transact((records) => promisifyRequest(records.get(id))),
