@@ -34,6 +34,8 @@ export interface Claimant {
   /** Unlimited for a resumed call that does not know its request yet, and so not its dialect: then only the stored window counts. */
   readonly keyWindowMs: number;
   readonly attemptMs: number;
+  /** How long the call takes at most, ms. */
+  readonly totalMs: number;
   /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
   /**
@@ -49,8 +51,6 @@ export interface Claimant {
   readonly leaseMs?: number | undefined;
   /** The call holds a lock that others respect. */
   readonly locked?: boolean | undefined;
-  /** How long an attempt of this call takes at most, ms. */
-  readonly longestMs?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
   readonly meta?: unknown;

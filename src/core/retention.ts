@@ -31,10 +31,10 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
  * their way that `before` stands for: if both drivers die, the last attempt to end may be the earlier one's. A call without a lease leaves that of
  * a move.
  */
-export function leaseOf({ owner = '', leaseMs, longestMs, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
+export function leaseOf({ owner = '', leaseMs, attemptMs, totalMs, locked }: Claimant, now: number, before?: OnceRecord['lease']): OnceRecord['lease'] {
   if (!leaseMs) return before?.owner === MOVED ? before : undefined;
   const earlier = before && before.until < now + LEASE_MS_MAX ? Math.max(before.until + (before.ms ?? 0), before.earlier ?? 0) : undefined;
-  return { owner, until: now + leaseMs, ms: longestMs, earlier, locked };
+  return { owner, until: now + leaseMs, ms: Math.min(attemptMs, totalMs), earlier, locked };
 }
 
 /** How long an attempt takes at most, by this client's limits. */

@@ -139,6 +139,7 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   return {
     ...job,
     ...key,
+    ...limits,
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
@@ -149,13 +150,11 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     keyWindowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
-    attemptMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
     leaseMs: isShared(job) ? limits.leaseMs : undefined,
     locked: isLocked(job),
-    longestMs: Math.min(limits.attemptMs, limits.totalMs),
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };

@@ -57,6 +57,7 @@ const caller: Call = {
   whenChanged: 'same-key',
   keyWindowMs: 24 * HOUR,
   attemptMs: 0,
+  totalMs: 120_000,
   keepMs: 0,
   clean: false,
   resumeOnly: false,
@@ -183,7 +184,7 @@ describe('a pending record', () => {
   ])('takes the meta of the call, or keeps its own: %s over %s', (brought, had, has) => expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has));
 
   test('gets a lease only if the call asks for one', () => {
-    expect(drive({}, { owner: 'me', leaseMs: 1000, longestMs: 30_000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000, ms: 30_000 });
+    expect(drive({}, { owner: 'me', leaseMs: 1000, attemptMs: 30_000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000, ms: 30_000 });
     expect(drive({}).record.lease).toBeUndefined();
   });
 

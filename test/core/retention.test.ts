@@ -43,7 +43,7 @@ test.each<[string, number, boolean]>([
 test('a lease of a day was written with a wrong clock: nobody holds it, and the next driver does not count it', () => {
   const before = { owner: 'other', until: NOW + DAY };
   expect(leaseHolds(before, NOW)).toBe(false);
-  expect(leaseOf({ owner: 'me', leaseMs: 15_000, longestMs: 30_000 } as Claimant, NOW, before)).toEqual({ owner: 'me', until: NOW + 15_000, ms: 30_000 });
+  expect(leaseOf({ owner: 'me', leaseMs: 15_000, ...LIMITS } as Claimant, NOW, before)).toEqual({ owner: 'me', until: NOW + 15_000, ms: 30_000 });
 });
 
 test('what is moved while it is driven is held until the attempt has ended, also one of days', () => {
