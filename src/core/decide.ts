@@ -49,7 +49,7 @@ export interface Situation {
 export type Wait = { readonly do: 'wait'; readonly ms: number; readonly why: 'backoff' | 'in-progress' | 'retry-after' };
 
 /** Nothing is settled. `ask`: only `reconcile` can say more. */
-export type Stop = { readonly do: 'stop'; readonly ending: Unsettled; readonly ask: boolean; readonly spent?: boolean };
+export type Stop = { readonly do: 'stop'; readonly ending: Unsettled; readonly ask: boolean };
 
 /** The operation has its outcome. */
 export interface Settle {
@@ -115,7 +115,7 @@ function retryOrStop(reading: Reading, s: Situation): Decision {
 function inProgress(s: Situation): Decision {
   const ms = atLeast(s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
   if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
-  return { ...stop('in-progress', true, s.retryAfterMs && s.now + s.retryAfterMs), spent: true };
+  return stop('in-progress', true, s.retryAfterMs && s.now + s.retryAfterMs);
 }
 
 /**

@@ -44,7 +44,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, { ...stop('in-progress', true), spent: true }, stopped);
+      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, stop('in-progress', true), stopped);
     default:
       return endUnsettled(drive, decision, stopped);
   }
@@ -130,7 +130,7 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
   const ending = isSamePerson(job) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const { reason, retryAt } = ending;
   // A call that only asked `reconcile` has nothing to store: it does not even know how the last attempt of another context ended.
-  if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
+  if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.ending.reason === 'in-progress');
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
   const end = tell(drive, ending, result, code, { cause });
   // If another driver has taken over, screens must read what is stored by now: this driver's record is outdated.
@@ -138,7 +138,7 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
 }
 
 /** Stores what the next call must know after this drive stopped without settling the operation. */
-async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean | undefined): Promise<void> {
+async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean): Promise<void> {
   const { job, record, start } = drive;
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
   const withoutPresent = start.sentBefore || drive.attempts ? undefined : start.found;

@@ -207,7 +207,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   // If the call has no request, but the record has the link of a 202, make a payload that polls the link. It must never be sent as the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
-  const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
+  const payload = (earlier && job.payload?.withBytesOf?.(earlier)) ?? job.payload ?? earlier;
   const start: Start = maySend
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };

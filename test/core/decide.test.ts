@@ -103,13 +103,13 @@ describe('the table', () => {
       'in progress, the time for such waits spent',
       of('in-progress'),
       { waitsEnd: NOW + 1, retryAfterMs: 4000 },
-      { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown', reason: 'in-progress', retryAt: NOW + 4000 } },
+      { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'in-progress', retryAt: NOW + 4000 } },
     ],
     [
       'in progress, the deadline before the end of the time for such waits',
       of('in-progress'),
       { ...LATE, retryAfterMs: 4000 },
-      { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown' } },
+      { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'in-progress' } },
     ],
     [
       'a server that knows no keys: no answer',
