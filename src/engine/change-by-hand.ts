@@ -4,12 +4,12 @@ import type { NamespaceDigest, RecordId } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { MOVED } from '../core/retention.js';
-import { OnceError } from '../errors.js';
+import type { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
 import { leftOpen, tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
-import { busyError, failure, rememberedOutcome } from './failure.js';
+import { busyError, endOf, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
 import { announceChange, publish } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
@@ -87,5 +87,5 @@ export function refusal(
   ending: Ending,
 ): OnceError {
   if (!record) return failure(operation, ending, {}, code);
-  return new OnceError(code, { ...rememberedOutcome(operation, record, ending, false), sent: record.ambiguous ? 'maybe' : 'no' });
+  return failure(operation, { ...endOf(record, ending, false), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, code);
 }

@@ -23,6 +23,9 @@ export const plainCodeOf = ({ effect }: Ending): OnceErrorCode => (effect === 'n
 
 export const codeOf = (ending: Ending): OnceErrorCode => (ending.type === 'unknown' && CODES[ending.reason]) || plainCodeOf(ending);
 
+/** How an operation ended, with what is known of it. */
+type Known = Partial<Facts> & Ending;
+
 type Addressed = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
 /** An outcome, or what is `known` of it. What is not known is as for a call that made no attempts. */
@@ -38,23 +41,28 @@ export const told = <Known extends Partial<Outcome>>(operation: Addressed, known
   ...known,
 });
 
-/** The outcome of a record that ended in another context or earlier. */
-export const rememberedOutcome = (operation: Addressed, { key, firstSentAt }: OnceRecord, ending: Ending, resumed: boolean): Outcome =>
-  told(operation, { key, firstSentAt, sent: firstSentAt === undefined ? 'no' : 'yes', resumed, ...ending });
+/** What the outcome of a record says that ended in another context or earlier. */
+export const endOf = ({ key, firstSentAt }: OnceRecord, ending: Ending, resumed: boolean): Known => ({
+  key,
+  firstSentAt,
+  sent: firstSentAt === undefined ? 'no' : 'yes',
+  resumed,
+  ...ending,
+});
 
 export const failure = (
   operation: Addressed,
-  ending: Ending,
+  known: Known,
   more?: ConstructorParameters<typeof OnceError>[2],
-  code: OnceErrorCode = codeOf(ending),
-): OnceError => new OnceError(code, told(operation, ending), more);
+  code: OnceErrorCode = codeOf(known),
+): OnceError => new OnceError(code, told(operation, known), more);
 
 export const storeError = (operation: Addressed, cause: unknown): OnceError => failure(operation, unknown('store'), { cause });
 
 export const busyError = (operation: Addressed): OnceError => failure(operation, unknown('busy'));
 
 /** The same for an outcome that several callers may share: `fail` makes an error for each of them. */
-export const failed = (outcome: Outcome, code = codeOf(outcome), says?: string): Ended => ({
-  outcome,
+export const failed = (operation: Addressed, known: Known, code = codeOf(known), says?: string): Ended => ({
+  outcome: told(operation, known),
   fail: (own) => new OnceError(code, own, { says }),
 });

@@ -13,7 +13,7 @@ import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, told } from './failure.js';
 import { finish } from './finish.js';
-import { type Anew, type Ended, type Finished, InFlightOperation } from './in-flight.js';
+import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
 import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
@@ -183,14 +183,14 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   const finished = await driveRecord(job, begun);
   if (!('anew' in finished)) return finished;
   // Listeners have heard of attempts, so they hear of the end, also if another round makes none.
-  return { ...(await goOn(job, flight, finished, round)), driven: true };
-}
-
-/** Goes on after a key that is used up: with another one, if there is one. */
-async function goOn(job: OperationRun, flight: InFlightOperation, again: Anew, round: number): Promise<Ended> {
-  // The app chose this key, so it can't be replaced.
-  if (typeof job.settings.key === 'string') return failed(told(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again }, flight, round + 1) : failed(told(job, unknown('unavailable')));
+  const end =
+    typeof job.settings.key === 'string'
+      ? // The app chose this key, so it can't be replaced.
+        failed(job, rejected(), 'ERR_ONCE_KEY_BURNT')
+      : round < ROUNDS_MAX
+        ? await execute({ ...job, waited: undefined, again: finished }, flight, round + 1)
+        : failed(job, unknown('unavailable'));
+  return { ...end, driven: true };
 }
 
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */

@@ -1,24 +1,24 @@
 /** How a call ends that drives nothing. */
 import type { Begun } from '../core/begin.js';
-import { type Ending, type Outcome, rejected, replayed, unknown } from '../core/outcome.js';
+import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { REASONS } from '../texts/full.js';
 import type { OperationRun } from './client.js';
-import { failed, rememberedOutcome, told } from './failure.js';
+import { endOf, failed, told } from './failure.js';
 import type { Ended } from './in-flight.js';
 import type { Result } from './result.js';
 import { answerOf, answersOf, isOwn } from './settle.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
-  if (begun.do === 'corrupt') return failed(told(job, unknown('record')), 'ERR_ONCE_RECORD');
-  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(told(job, unknown('record')), undefined, REASONS['nothing-stored']);
+  if (begun.do === 'corrupt') return failed(job, unknown('record'), 'ERR_ONCE_RECORD');
+  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(job, unknown('record'), undefined, REASONS['nothing-stored']);
   const { record } = begun;
-  const outcome = (ending: Ending): Outcome => rememberedOutcome(job, record, ending, true);
-  if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
-  if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
+  const known = (ending: Ending) => endOf(record, ending, true);
+  if (begun.do === 'mismatch') return { ...failed(job, { ...known(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
+  if (begun.do === 'key-burnt') return failed(job, known(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const { ending, result } = endIn(job, record);
-  return result ? { outcome: outcome(ending), result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
+  return result ? { outcome: told(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
 /** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. */

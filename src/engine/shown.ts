@@ -4,7 +4,7 @@ import { decodeName } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { leftOpen } from './claim.js';
 import type { Client } from './client.js';
-import { rememberedOutcome } from './failure.js';
+import { endOf, told } from './failure.js';
 import { pendingOf } from './observe.js';
 import type { OperationState } from './observed.js';
 
@@ -17,7 +17,7 @@ export function stateOf(client: Client, operationKey: OperationKey, stored: unkn
   const record = isDone ? known : found;
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
-    ? { phase: 'settled', outcome: rememberedOutcome({ client, operationKey, name: decodeName(record.label) }, record, record.ending, false) }
+    ? { phase: 'settled', outcome: told({ client, operationKey, name: decodeName(record.label) }, endOf(record, record.ending, false)) }
     : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.
       { phase: 'idle' };
 }

@@ -3,7 +3,7 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import type { UnreplayableBody } from '../http/request.js';
 import { idsOf, isSamePerson } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
-import { failed, failure, storeError, told } from './failure.js';
+import { failed, failure, storeError } from './failure.js';
 import { abortReason, type Ended, giveUp } from './in-flight.js';
 import { nothingSent } from './record-access.js';
 
@@ -23,7 +23,7 @@ const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promi
 /** The end of a call that was given up before it began. */
 export async function leftBefore(job: Unbegun, elsewhere?: boolean, waited?: boolean): Promise<Ended> {
   const clean = await leftClean(job, elsewhere, waited).catch(() => false);
-  return failed(told(job, clean ? unsent('aborted') : unknown('aborted')));
+  return failed(job, clean ? unsent('aborted') : unknown('aborted'));
 }
 
 /** The error for a body that can't be sent twice. It looks at the record first, so that "nothing was sent" is true of the operation, not only of this call. */

@@ -5,7 +5,7 @@ import { replayed } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { sessionOf } from '../engine/address.js';
 import type { OperationRun, Parts } from '../engine/client.js';
-import { rememberedOutcome } from '../engine/failure.js';
+import { endOf, told } from '../engine/failure.js';
 import { reasonToHalt } from '../engine/halt.js';
 import type { Ended } from '../engine/in-flight.js';
 import { isOwn, remember } from '../engine/settle.js';
@@ -63,7 +63,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   // After a log-out, the answer goes to the caller only.
   if (sessionOf(client) === session) remember(job, record, sent.result);
   return {
-    outcome: { ...rememberedOutcome(job, record, replayed('server'), true), attempts: 1 },
+    outcome: told(job, { ...endOf(record, replayed('server'), true), attempts: 1 }),
     result: sent.result,
   };
 }

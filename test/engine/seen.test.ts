@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
-import { rememberedOutcome } from '../../src/engine/failure.js';
+import { endOf, told } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
 import { emit, guarded, named, observedState, pendingOf, publish, readAnew } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
@@ -70,8 +70,8 @@ describe('a stored record', () => {
     const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
     const { client } = scene();
     const payment = { client, operationKey: KEY, name: PLACE.name };
-    expect(rememberedOutcome(payment, record(), ending, true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
-    expect(rememberedOutcome({ ...payment, name: [] }, record({ firstSentAt: NOW }), ending, false)).toEqual({
+    expect(told(payment, endOf(record(), ending, true))).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
+    expect(told({ ...payment, name: [] }, endOf(record({ firstSentAt: NOW }), ending, false))).toEqual({
       ...facts,
       operation: undefined,
       firstSentAt: NOW,
