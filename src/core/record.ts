@@ -189,19 +189,19 @@ function checksum(r: Unsealed): number {
     finite(r.windowEndsAt),
     r.touchedAt,
     finite(r.forgetAt),
-    sorted(r.ending),
+    r.ending,
     r.settledAt,
     r.sticky,
     r.retryAt,
     r.spentAt,
     r.link,
-    sorted(r.request),
-    sorted(r.earlier),
-    sorted(r.answer),
+    r.request,
+    r.earlier,
+    r.answer,
     // Added after the first builds.
     r.endpoint,
     r.keyInUse,
-    sorted(r.refusal),
+    r.refusal,
     r.refusedOnly,
     r.madeAgain,
     r.dueAt,
@@ -209,7 +209,7 @@ function checksum(r: Unsealed): number {
   ];
   if (fields.some(hasNoJson)) return Number.NaN;
   while (fields.length > FIRST_FIELDS && fields.at(-1) == null) fields.pop();
-  const text = JSON.stringify(fields);
+  const text = JSON.stringify(sorted(fields));
   // A local constant: where a package has a class that extends String, as ioredis 6 has, V8 would look the method up for each character,
   // which is eight times as slow. A constant of the module would not help, because in a bundle it is a variable.
   const { charCodeAt } = String.prototype;
