@@ -28,7 +28,7 @@ export const driveOf = (job: OperationRun, start: Start): Driver => ({
   sameAmbiguous: start.sentBefore,
   refusals: refusalsOf(job, start),
   attempts: 0,
-  keptIn: storedIn(storeForOperation(job)),
+  storedIn: storedIn(storeForOperation(job)),
 });
 
 /** What every outcome of this call says, however it ends. */
@@ -39,9 +39,9 @@ export function factsOf(drive: Driver): Facts {
     key,
     attempts: drive.attempts,
     firstSentAt: drive.attempts || resumed ? firstSentAt : undefined,
-    sent: drive.answered || reused ? 'yes' : drive.ambiguous ? 'maybe' : 'no',
+    sent: drive.reached || reused ? 'yes' : drive.ambiguous ? 'maybe' : 'no',
     resumed,
-    storedIn: drive.keptIn,
+    storedIn: drive.storedIn,
   });
 }
 
@@ -130,17 +130,15 @@ export async function awaitNetwork(drive: Driver): Promise<Stopped | undefined> 
 
 /** What is known of this key and its server, apart from the last answer. */
 function knownTo(drive: Driver) {
-  const { job, start, ambiguous, sameAmbiguous, mayResend } = drive;
+  const { job, start } = drive;
   return {
+    ...drive,
     ...drive.refusals.known(),
     deadline: job.deadline,
-    ambiguous,
     // Until an attempt of this drive may have had the effect, a replay may be the answer to an earlier payload that was refused.
-    changed: ambiguous ? start.changed : hasOthers(start),
+    changed: drive.ambiguous ? start.changed : hasOthers(start),
     reused: start.reused,
-    mayResend,
     repeat: job.settings.repeat,
-    sameAmbiguous,
     answersMismatch: job.settings.dialect.answersMismatch,
     keyed: isKeyed(drive),
     backoff: job.settings.retry,
@@ -216,7 +214,7 @@ export async function attempt(drive: Driver, payload: Payload): Promise<AttemptR
   // A look at the record may also fail after the attempt has left. Then the call must not end as if nothing had been sent.
   if (stopped && sent.reading.kind === 'not-sent') return stopped;
   if (sent.result || sent.reading.kind !== 'not-sent') drive.last = sent.result;
-  drive.answered ||= sent.reached;
+  drive.reached ||= sent.reached;
   drive.mayResend ||= sent.mayResend;
   return sent;
 }

@@ -46,12 +46,12 @@ export async function tryLockInTime(client: Client, lock: string): Promise<(() =
 export async function takeLock(
   job: OperationRun,
   held: (() => void) | undefined,
-): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'unlocked'>> {
+): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'locked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
-  if (held) return { release: held, unlocked: locks && held === FREE };
+  if (held) return { release: held, locked: !!locks && held !== FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));
@@ -60,7 +60,7 @@ export async function takeLock(
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
-  return { release: release ?? FREE, waited: { ended }, unlocked: !release };
+  return { release: release ?? FREE, waited: { ended }, locked: !!release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
@@ -96,7 +96,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
     throw platform.server ? error : storeError(job, error);
   }
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
-  if (isLocked(job)) client.owner ??= platform.randomness.uuid();
+  if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
   const operation = named(job.name);
   // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
@@ -114,9 +114,6 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
 
 /** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
 const isShared = (job: OperationRun): boolean | undefined => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
-
-/** The call holds a lock that other contexts respect. */
-const isLocked = ({ client, unlocked }: OperationRun): boolean => !!client.platform.locks && !unlocked;
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
 export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
@@ -154,7 +151,6 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
     leaseMs: isShared(job) ? limits.leaseMs : undefined,
-    locked: isLocked(job),
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };

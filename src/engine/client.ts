@@ -124,8 +124,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  /** Another context holds the lock and did not release it in time, so this call goes on without it. */
-  readonly unlocked?: boolean | undefined;
+  /** The call holds a lock that other contexts respect. */
+  readonly locked?: boolean | undefined;
   /** The call had to wait for another context. */
   readonly waited?: Claimant['waited'];
   /** An earlier key of this call was used up without an effect for this call. */
@@ -197,14 +197,14 @@ export interface Driver {
   /** When this call first saw the device offline; `undefined` while it is online. */
   offlineSince?: number | undefined;
   /** The server has answered an attempt of this call, if only with a status line. */
-  answered?: boolean | undefined;
+  reached?: boolean | undefined;
   mayResend?: boolean | undefined;
   /** This call has waited, so another context may have changed the record. */
   waited?: boolean;
   /** The answer to the last attempt that left; `undefined` if that attempt got none. */
   last?: Result | undefined;
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
-  readonly keptIn: Outcome['storedIn'];
+  readonly storedIn: Outcome['storedIn'];
 }
 
 /** What features add to a client. Each part is present if its feature was given to `use`. */

@@ -141,10 +141,10 @@ async function fly(
     };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
-    const { release, unlocked, waited: waitedHere } = await takeLock(job, held);
+    const { release, locked, waited: waitedHere } = await takeLock(job, held);
     const waited = before ?? waitedHere;
     if (waited) flight.looks[0] = waited;
-    const ended = isAbandoned(job) ? leftBefore(job, unlocked, waited !== undefined) : execute({ ...job, unlocked, waited }, flight);
+    const ended = isAbandoned(job) ? leftBefore(job, !!client.platform.locks && !locked, waited !== undefined) : execute({ ...job, locked, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());
