@@ -17,7 +17,6 @@ import { nameOwner } from './owner.js';
 import { readStored, returnToStore, storeForOperation, timed, updateStored } from './record-access.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
-const NO_KEY = '' as IdempotencyKey;
 /** The release where there is no lock, or the lock manager refuses it. */
 export const FREE = (): void => {};
 
@@ -58,7 +57,7 @@ export async function takeLock(
   const ended = endedBefore(record);
   job.seen.at = Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
-  tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
+  tellWait(client, job, '', 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended }, locked: !!release };
 }
