@@ -1,4 +1,6 @@
 /** Drives one record: makes an attempt, reads the answer, decides, waits, and repeats that until the operation ends or the call must stop. */
+
+import { marked } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Stop, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
@@ -10,7 +12,7 @@ import { told } from './failure.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, publish, tellWait } from './observe.js';
-import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
+import { commit, readStored, storedIn, storeForOperation } from './record-access.js';
 import { refusalsOf } from './refusals.js';
 import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
@@ -147,16 +149,18 @@ function knownTo(drive: Driver) {
 
 /** Called before each attempt: checks everything that may have changed since the last one. */
 export async function halt(drive: Driver): Promise<Stopped | undefined> {
+  const { job, record } = drive;
   const stopped = mustStop(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
-  const mustLook = drive.attempts > 0 || drive.waited || sleptSince(drive.job.client, drive.record.touchedAt - drive.job.aheadMs);
+  const mustLook = drive.attempts > 0 || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);
   // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
   if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await stillMine(drive))) || stopped;
-  if (drive.record.ambiguous) return mustLook ? stillMine(drive) : undefined;
+  if (record.ambiguous) return mustLook ? stillMine(drive) : undefined;
   // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
-  const next = await commitMark(drive.job, drive.record);
-  drive.record = next ?? drive.record;
-  return next ? halt(drive) : endWith(drive, 'store');
+  const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now() + job.aheadMs);
+  if (!(await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed'))) return endWith(drive, 'store');
+  drive.record = next;
+  return halt(drive);
 }
 
 /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */

@@ -1,8 +1,7 @@
 /** Reads and writes of one operation's record, each with a time limit. */
 
-import { marked } from '../core/begin.js';
 import { holds, isStill } from '../core/ownership.js';
-import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
@@ -96,12 +95,6 @@ export async function commit(
     emit(client, job, known.key, { type: 'diagnostic', code: 'store-write', cause });
     return false;
   }
-}
-
-/** Marks a record that was stored clean as ambiguous, before its first attempt leaves; `undefined` if that could not be stored. */
-export async function commitMark(job: OperationRun, record: PendingRecord): Promise<PendingRecord | undefined> {
-  const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now() + job.aheadMs);
-  return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
 
 /** Keeps the stored lease, which has been renewed since the driver made its own copy of the record. */
