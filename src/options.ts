@@ -70,7 +70,7 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
 }
 
 /** Settings with options over them. Throws a TypeError or RangeError that names a wrong number. */
-function settingsWith(base: Settings, { keep, limits, ...own }: Pick<OnceOptions, 'keep' | 'limits'>): Settings {
+function settingsWith(base: Settings, { keep, limits, ...own }: Pick<OperationOptions, 'keep' | 'limits' | 'meta'>): Settings {
   if (keep?.forMs !== undefined) checkNumber(keep.forMs, 'keep.forMs');
   return {
     ...merge(base, own),
@@ -158,8 +158,6 @@ export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean' || Array.isArray(init)) return client;
   if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
   checkCallOptions(init as object);
-  const { operation, ...rest } = init as OperationOptions;
-  const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
-  const own = { ...rest, meta };
-  return settingsWith(client, own);
+  const { operation, meta, ...own } = init as OperationOptions;
+  return settingsWith(client, meta === undefined ? own : { ...own, meta: metaOf(meta) });
 }

@@ -10,7 +10,7 @@ export const connectivityOf = (platform: Platform, own: Connectivity | undefined
         subscribe: (wake) => {
           const unsubscribe = guarded({ platform }, () => own.subscribe(wake)) as () => void;
           // If `subscribe` returned no function, that is reported, too: each wait would leave a listener behind.
-          return () => void guarded({ platform }, () => unsubscribe());
+          return () => void guarded({ platform }, unsubscribe);
         },
       }
     : platform.connectivity;

@@ -17,7 +17,7 @@ export type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings
  * record was lost.
  * Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
-const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
+const leftClean = async (job: Unbegun, elsewhere?: boolean, waited?: boolean): Promise<boolean> =>
   !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && job.settings.key === undefined && isSamePerson(job));
 
 /** The end of a call that was given up before it began. */
