@@ -228,14 +228,14 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
       if (taken.state === 'pending' || !isDone) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
-    // A press that has begun since the look goes on in memory.
-    const change = (there: unknown) => (readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: undefined } : { value: there });
+    // A press that has begun since the look goes on in memory. If none has, the next one must find the store: in memory, nobody would find its record.
+    const change = (there: unknown) =>
+      readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: void registry.degraded.delete(newOperationKey) } : { value: there };
     begun = other && !inMemory && (await updateStored({ client, store: other, id }, change));
     await update(oldId, (left) => (left?.key === key && left.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
-  if (!begun) registry.degraded.delete(inMemory ? operationKey : newOperationKey);
-  if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic });
+  if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic }).delete(operationKey);
   showMoved(client, operationKey, newOperationKey, begun ? undefined : stays, known);
 }
 

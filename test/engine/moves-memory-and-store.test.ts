@@ -104,23 +104,29 @@ describe.each(['memory', 'disk'] as const)("the app gave both the same key, and 
   });
 });
 
-test('a press of the user in the middle of a move, after a refused one in memory: the next press has its key', async () => {
-  for (let count = 1; count < 12; count++) {
-    const world = newWorld();
-    const guest = world.open({ ...ONE, namespace: 'guest' });
-    await world.end(guest.tab, pay(guest.once), lost());
-    const { tab, once } = world.open({ ...ONE, namespace: 'ann' });
-    tab.faults.next('fail-before-commit');
-    await world.end(tab, pay(once), answers(402));
-    world.server.otherwise = charged(answers(201));
-    let press: Promise<Response> | undefined;
-    tab.at(count, () => {
-      press = pay(once);
-    });
-    await world.run(watched(move(once, 'guest')));
-    await rest();
-    press ??= pay(once);
-    for (const call of [press, pay(once)]) expect((await world.end(tab, call)).outcome, `at crossing ${count}`).toMatchObject({ effect: 'done' });
-    expect(world.server.charged.size, `at crossing ${count}`).toBe(1);
-  }
-});
+test.for([0, 1, 2, 4, 8, 10, 20])(
+  'a press of the user in the middle of a move, %i turns later, after a refused one in memory: the next press has its key',
+  async (turns) => {
+    for (let count = 1; count < 12; count++) {
+      const world = newWorld();
+      const guest = world.open({ ...ONE, namespace: 'guest' });
+      await world.end(guest.tab, pay(guest.once), lost());
+      const { tab, once } = world.open({ ...ONE, namespace: 'ann' });
+      tab.faults.next('fail-before-commit');
+      await world.end(tab, pay(once), answers(402));
+      world.server.otherwise = charged(answers(201));
+      let press: Promise<Response> | undefined;
+      tab.at(count, () => {
+        press = (async () => {
+          for (let turn = 0; turn < turns; turn++) await undefined;
+          return pay(once);
+        })();
+      });
+      await world.run(watched(move(once, 'guest')));
+      await rest();
+      press ??= pay(once);
+      for (const call of [press, pay(once)]) expect((await world.end(tab, call)).outcome, `at crossing ${count}`).toMatchObject({ effect: 'done' });
+      expect(world.server.charged.size, `at crossing ${count}`).toBe(1);
+    }
+  },
+);
