@@ -211,8 +211,8 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     const { state, revision } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
     const { unlock, leave } = hold;
     // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-    // If a press had the lease and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
-    const byResume = driven(record) ? afterResume || (waited && revision !== record.revision) : waited;
+    // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
+    const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
     const isDone = byResume && state === 'settled';
     if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
     letGo(hold);
