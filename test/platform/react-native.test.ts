@@ -3,7 +3,7 @@
  * models of the real modules.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createOnce, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, outcomeOf, pending } from '../../src/entries/index.js';
 import { reactNative } from '../../src/entries/react-native.js';
 import { wakefulClock } from '../../src/platform/react-native/clock.js';
 import { senses } from '../../src/platform/react-native/connectivity.js';
@@ -333,6 +333,34 @@ describe('keys', () => {
     await expect(pay({ randomUUID })).rejects.toThrow('randomUUID must give a UUID');
     expect(sent).toEqual([]);
   });
+});
+
+test('an app that is killed while it pays, and opened again, waits for nobody: the banner lists the payment at once, and a press goes on with it', async () => {
+  const tables = ['oncefetch', 'oncefetch.locks', 'oncefetch.storages'].map((name) => Symbol.for(name));
+  const here = globalThis as unknown as Record<symbol, unknown>;
+  const before = tables.map((table) => here[table]);
+  const at = disk();
+  const keys: (string | null)[] = [];
+  /** A launch of the app has a realm of its own. */
+  const launch = (answer: () => Promise<Response>) => {
+    for (const table of tables) delete here[table];
+    const fetch = (_: unknown, init?: RequestInit) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      return answer();
+    };
+    const once = createOnceThere({ ...reactNative({ AsyncStorage: asyncStorage(at, 2) }), namespace: 'ann', keep: { request: true }, fetch });
+    const post = (name?: string) => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', ...(name && { once: ['pay', name] }) });
+    return { once, press: () => Promise.all([post('cart'), post()]) };
+  };
+  void launch(() => new Promise(() => {})).press();
+  await vi.waitFor(() => expect(keys).toHaveLength(2));
+  const again = launch(async () => Response.json({}, { status: 201 }));
+  expect((await pending(again.once)).map(({ inFlight, resumable }) => [inFlight, resumable])).toEqual(Array(2).fill([false, true]));
+  // If a press waited for the 15 s of a lease, this test would take too long.
+  const ends = (await again.press()).map((answer) => outcomeOf(answer));
+  expect(ends).toMatchObject(Array(2).fill({ effect: 'done', resumed: true }));
+  expect(new Set(keys).size).toBe(2);
+  for (const [index, table] of tables.entries()) here[table] = before[index];
 });
 
 describe('in a web build, where tabs share a storage that has no atomic update', () => {
