@@ -233,7 +233,8 @@ describe('the record that begin finds', () => {
       const lease = driven(began)?.record.lease;
       const earlier = lease?.earlier;
       const ms = Math.min(c.attemptMs, c.totalMs);
-      if (began.do === 'drive') expect(lease).toEqual(c.leaseMs && { owner: 'me', until: NOW + 15_000, ms, earlier, locked: c.locked });
+      const resumes = c.resumeOnly || undefined;
+      if (began.do === 'drive') expect(lease).toEqual(c.leaseMs && { owner: 'me', until: NOW + 15_000, ms, earlier, locked: c.locked, resumes });
     });
   });
 
