@@ -111,7 +111,8 @@ test('a list of a client that is closed is not read again by itself: every read 
   scan.mockRejectedValue(new Error('closed'));
   refresh(once);
   await pause(2300);
-  expect(scan).toHaveBeenCalledTimes(1);
+  // The first sweep, in an idle moment, may come only now.
+  expect(scan.mock.calls.filter(([query]) => query?.state === 'pending')).toHaveLength(1);
 });
 
 test('ten changes while a list is read: it is read once more, and shows the last of them', async () => {
