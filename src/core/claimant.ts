@@ -57,7 +57,10 @@ export interface Claimant {
   readonly request?: PendingRecord['request'];
 }
 
-export type Begun =
+export type Begun = {
+  /** What the claim has stored. From a rule: the ended record to put back, because nothing of the one that replaced it was sent. */
+  readonly back?: OnceRecord | undefined;
+} & (
   | {
       readonly do: 'drive';
       /** To be stored. */
@@ -77,8 +80,8 @@ export type Begun =
        */
       readonly found?: PendingRecord | undefined;
     }
-  /** The operation has ended, perhaps with another payload. `back`: the ended record to put back, because nothing of the one that replaced it was sent. */
-  | { readonly do: 'remembered'; readonly record: EndedRecord; readonly back?: OnceRecord | undefined }
+  /** The operation has ended, perhaps with another payload. */
+  | { readonly do: 'remembered'; readonly record: EndedRecord }
   | { readonly do: 'key-burnt'; readonly record: EndedRecord }
   | { readonly do: 'mismatch'; readonly record: PendingRecord }
   | { readonly do: 'key-expired'; readonly record: PendingRecord }
@@ -89,4 +92,5 @@ export type Begun =
   | { readonly do: 'rekey'; readonly generation: number; readonly record?: undefined }
   | { readonly do: 'corrupt'; readonly record?: undefined }
   /** This call begins nothing. `record`: an ended one, which is not the end of this call's operation. */
-  | { readonly do: 'nothing'; readonly record?: EndedRecord };
+  | { readonly do: 'nothing'; readonly record?: EndedRecord }
+);

@@ -167,8 +167,6 @@ export function leftOpen(
   return record && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 
-type Remembered = Extract<Begun, { do: 'remembered' }>;
-
 /** Makes one durable update, which decides what this call does with the record that it finds. */
 export async function claim(job: OperationRun, key: MadeKey, rule = begin): Promise<Begun> {
   const { client } = job;
@@ -188,7 +186,9 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
-    return { value: begun, next: begun.do === 'drive' || !stored ? begun.record : (begun as Partial<Remembered>).back };
+    const next = begun.do === 'drive' || !stored ? begun.record : begun.back;
+    begun = { ...begun, back: next };
+    return { value: begun, next };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');

@@ -168,6 +168,7 @@ async function fly(
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
+  if (begun.back) announceChange(job.client);
   flight.looks.push({ ended: endedBefore(begun.record) });
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
@@ -178,7 +179,6 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
   const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
   if (replay) return replay;
-  if ('back' in begun) announceChange(job.client);
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const finished = await driveRecord(job, begun);
   if (!('anew' in finished)) return finished;
@@ -219,7 +219,6 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
-  announceChange(client);
   const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);

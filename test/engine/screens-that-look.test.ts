@@ -293,6 +293,20 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   });
 
   describe('the store changes under a page', () => {
+    test('another tab stores again what the store has lost, for a call that it refuses: the screen shows it', async () => {
+      const { world, one, two } = scene({ namespace: 'ann', whenChanged: 'refuse' });
+      const screen = operation(two.once, NAME);
+      screen.subscribe(() => {});
+      await world.end(one.tab, pay(one.once, ONE), charged(lost()));
+      for (const { id } of [...world.writes]) world.medium.set(id, null);
+      refresh(two.once);
+      await rest();
+      expect(screen.state).toEqual({ phase: 'idle' });
+      expect((await world.end(one.tab, pay(one.once, { body: { cart: 'c1', amount: 12 } }))).error).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
+      await rest();
+      expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { sent: 'maybe' } });
+    });
+
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
       const screen = operation(one.once, NAME);
