@@ -241,7 +241,7 @@ export class Books implements Ledger {
     const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
     // A page goes on with the key that it left open, if another one has ended it and a sweep or a log-out has removed the record.
-    if (why === 'written' && !before && key.end && key.sends.some((send) => send.context === context)) key.revived = true;
+    if (why === 'written' && !before && key.end && key.sends.some((send) => send.context === context)) Object.assign(key, { revived: true, epoch: op.epoch });
     // A power loss took the end of the key away, so its operation goes on.
     // A loss of power may take a log-out away.
     if (why === 'power-loss' && after.revision < (before?.revision ?? 0)) key.clearedAt = Number.POSITIVE_INFINITY;
