@@ -111,10 +111,21 @@ export class App {
   #begin(context: ExploredContext, op: OpFacts, verb: Call['verb'], payload: number, more: Pick<Call, 'untilMs' | 'inBackground'> = {}): Call {
     const world = this.#world;
     const begun = { id: world.calls.length, op, verb, context: context.id, user: context.device.user, payload, begunAt: world.steps.now, repeat: op.repeat };
-    const call: Call = { ...begun, ...more, limitMs: LIMIT_MS, attemptMs: LIMIT_MS, required: false, setBackMs: 0, setsBack: 0, told: undefined, dead: false };
+    const call: Call = {
+      ...begun,
+      ...more,
+      limitMs: LIMIT_MS,
+      attemptMs: LIMIT_MS,
+      required: false,
+      setBackMs: 0,
+      setsBack: 0,
+      told: undefined,
+      dead: false,
+      diedAt: Number.POSITIVE_INFINITY,
+    };
     world.calls.push(call);
     op.calls.push(call);
-    context.mourners.add(() => void (call.dead ||= call.told === undefined));
+    context.mourners.add(() => void (call.told ?? Object.assign(call, { dead: true, diedAt: world.steps.now })));
     world.books.see({ kind: 'called', call });
     return call;
   }

@@ -283,7 +283,6 @@ export class ExploredWorld {
         op.label,
         op.user,
         op.epoch,
-        op.reportedIn,
         op.refused,
         op.damaged,
         op.payloads,
@@ -291,7 +290,7 @@ export class ExploredWorld {
         [...op.keys.values()].map((key) => [
           key.key,
           key.epoch,
-          [key.durable, key.memoryOnly, key.wasInMemory, key.pendingInStore, key.told, key.byHand, key.revived],
+          [key.durable, key.memoryOnly, key.pendingInStore, key.told, key.byHand, key.revived],
           [key.end, key.endedAt, key.endedIn, key.reportedAt, key.none?.at, key.noneAt, key.touchedAt, key.rebornAt, key.user, key.bornIn],
           [key.wish, key.swept, key.clearedAt, key.held?.context, key.held?.until, key.doubtful, key.forgetAt],
           judged(key),

@@ -230,11 +230,12 @@ export class App {
       ...more,
       told: undefined,
       dead: false,
+      diedAt: Number.POSITIVE_INFINITY,
     };
     op.calls.push(call);
     world.calls.set(String(call.id), call);
     world.log(() => `${context.id} calls ${verb} #${call.id} for ${op.user} ${op.label}, payload ${payload}`);
-    context.mourners.add(() => void (call.dead = call.told === undefined));
+    context.mourners.add(() => void (call.told ?? Object.assign(call, { dead: true, diedAt: world.time.now })));
     world.books.see({ kind: 'called', call });
     return call;
   }

@@ -32,6 +32,8 @@ export interface Call {
   told: Told | undefined;
   /** The context died, so nobody waits for the call any more. */
   dead: boolean;
+  /** When it died. */
+  diedAt: number;
 }
 
 export interface Told {
@@ -120,7 +122,6 @@ export interface KeyFacts {
   durable: boolean;
   /** The key was only ever in the memory of one context. */
   memoryOnly: boolean;
-  wasInMemory: boolean;
   pendingInStore: boolean;
   /** A call was told how the key ended. `reportedAt`: since when, if the record says so too. */
   told: boolean;
@@ -145,8 +146,6 @@ export interface KeyFacts {
   held: { readonly context: string; readonly until: number } | undefined;
   /** A call was told that nobody knows which payload of this key took effect. */
   doubtful: boolean;
-  /** The record listed more than one payload, sent or not. */
-  edited: boolean;
   /**
    * As stored in the record, by the clocks of the devices that wrote it: when the server may forget the key, and when the record was last
    * touched and settled.
@@ -220,8 +219,6 @@ export interface OpFacts {
   damaged: boolean;
   /** The cases counted apart that this operation met, each with its epoch. */
   readonly apart: Set<string>;
-  /** The latest epoch in which a caller learned of the effect or of its absence. */
-  reportedIn: number;
   /** What the last call in the calm was told, if the operation did not settle. */
   unsettled: string | undefined;
 }

@@ -70,7 +70,6 @@ export class Books implements Ledger {
       damaged: false,
       refused: false,
       apart: new Set(),
-      reportedIn: -1,
       unsettled: undefined,
     };
     this.ops.set(id, made);
@@ -117,7 +116,6 @@ export class Books implements Ledger {
       random,
       durable: false,
       memoryOnly: false,
-      wasInMemory: false,
       pendingInStore: false,
       listed: false,
       reportedAt: undefined,
@@ -132,7 +130,6 @@ export class Books implements Ledger {
       clearedAt: Number.POSITIVE_INFINITY,
       held: undefined,
       doubtful: false,
-      edited: false,
       windowEndsAt: Number.POSITIVE_INFINITY,
       touchedAt: 0,
       settledAt: 0,
@@ -163,7 +160,6 @@ export class Books implements Ledger {
     if (key && outcome.type === 'fresh' && (outcome.changed || !outcome.certain)) key.doubtful = true;
     if (told.by !== 'event' && key) key.told = true;
     if (told.by !== 'event' && key && (key.end === 'settled' || outcome.effect === 'none')) key.reportedAt ??= this.now();
-    if (told.by !== 'event') op.reportedIn = Math.max(op.reportedIn, key?.epoch ?? op.epoch);
     if (key && outcome.effect === 'none') {
       key.none ??= { at: this.now(), call };
       key.noneAt = this.now();
@@ -214,7 +210,6 @@ export class Books implements Ledger {
     // A late write into the guest's copy of the record does not give the key back to the guest.
     if (isNew || user === op.user) key.user = user;
     if (memory) {
-      key.wasInMemory = true;
       if (!key.durable) key.memoryOnly = true;
     } else {
       key.memoryOnly = false;
@@ -224,7 +219,6 @@ export class Books implements Ledger {
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
     // The context may have died before its caller was told.
     if (after.state === 'settled' && after.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
-    if (after.payloads.length > 1) key.edited = true;
     if (does(byHand, 'lie', 'settle-soon') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
@@ -235,6 +229,8 @@ export class Books implements Ledger {
     if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
+    // A page has stored again what it knows to be done.
+    if (after.state === 'settled' && key.end === 'evicted') key.end = 'settled';
     if (after.state !== 'pending') return;
     // A key that is not random is also used again after the storage was lost.
     const toldSince = key.noneAt > (Number.isFinite(key.rebornAt) ? key.rebornAt : Number.NEGATIVE_INFINITY);

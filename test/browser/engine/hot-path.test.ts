@@ -38,7 +38,12 @@ async function stepsOf(
   await new Promise((done) => setTimeout(done, 100));
   steps.length = 0;
   note(steps, IDBFactory, 'open', () => 'open');
-  note(steps, IDBDatabase, 'transaction', ([, mode, options]) => `${mode ?? 'readonly'} ${(options as IDBTransactionOptions | undefined)?.durability ?? 'default'}`);
+  note(
+    steps,
+    IDBDatabase,
+    'transaction',
+    ([, mode, options]) => `${mode ?? 'readonly'} ${(options as IDBTransactionOptions | undefined)?.durability ?? 'default'}`,
+  );
   for (const listing of ['getAll', 'getAllKeys', 'openCursor', 'openKeyCursor', 'count']) {
     note(steps, IDBIndex, listing, () => `list by ${listing}`);
     note(steps, IDBObjectStore, listing, () => `list by ${listing}`);

@@ -25,13 +25,24 @@ const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined =>
 function perEpoch(effect: Effect, ledger: Ledger): void {
   const { op, epoch } = effect.key;
   const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
+  const apart = (older: KeyFacts, other: KeyFacts): Apart | undefined => {
+    const why = excuse(older, ledger) ?? younger(other);
+    return why && !knewBetter(why, older, older === other ? effect.key : other) ? why : asGuest(other, effect.key);
+  };
   const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
   for (const key of inOrder.filter(({ effects }) => effects.some(({ send }) => send.part === effect.send.part))) {
     const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
-    const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key) ?? asGuest(key, effect.key));
+    const why = key === effect.key ? again(effect, ledger) : apart(older, key);
     if (why) ledger.apart(why, op);
     else ledger.violate(NAME, op, says(key === effect.key, key.key, effect, ledger));
   }
+}
+
+/** The context that made the younger key could know the older one: it was in its own memory, or the page had left the operation open. */
+function knewBetter(why: Apart, older: KeyFacts, { bornIn, op }: KeyFacts): boolean {
+  if (why === 'kept-in-memory-only') return older.bornIn === bornIn;
+  const leftOpen = !op.unnamed && bornIn.startsWith('tab') && older.settledAt === 0 && older.sends.some(({ context }) => context === bornIn);
+  return why === 'evicted-with-random-key' && leftOpen;
 }
 
 /**
@@ -52,10 +63,13 @@ function perIntention({ key, send }: Effect, ledger: Ledger): void {
   }
 }
 
-/** Each call intends one effect, under whichever key it goes out. A `resume` goes on with a pending operation and intends none. */
+/**
+ * Each call intends one effect, under whichever key it goes out, unless it was told that it has none. A `resume` goes on with a pending operation and
+ * intends none.
+ */
 function perCall(op: OpFacts, part: string | undefined, ledger: Ledger): void {
   const keys = [...op.keys.values()];
-  const wanted = op.calls.filter(({ verb }) => verb !== 'resume').length;
+  const wanted = op.calls.filter(({ verb, told }) => verb !== 'resume' && told?.outcome?.effect !== 'none').length;
   const had = keys.reduce((sum, key) => sum + key.effects.filter(({ send }) => send.part === part).length, 0);
   if (had < wanted || !ledger.honours) return;
   const why = keys.map((key) => excuse(key, ledger)).find((one) => one !== undefined);

@@ -1,12 +1,12 @@
 /** What others may do with a record while a call drives it. */
 import { type Call, type Commit, does, type KeyFacts, type Ledger, type Send } from '../facts.js';
+import { inMemoryOnly } from './excuse.js';
 
 export const NAME = 'one-key';
 
 /** The most time from the last look at the record to the request on the wire, or to the call of a hook. */
 export const LATE_MS_MAX = 50;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
 /** `forget` and `settle` must be refused while a call drives the operation. Only a log-out (`clear`) and a log-in (`move`) may override a lease. */
 export function endedByAnother({ op, before, after, context, byHand, why, memory, storeNow }: Commit, ledger: Ledger): void {
@@ -14,15 +14,13 @@ export function endedByAnother({ op, before, after, context, byHand, why, memory
   const key = op.keys.get(before.key);
   if (!key || (after?.key === before.key && after.state === 'pending')) return;
   // A call that began to drive before the deed holds the claim. A call that came later waited for the deed.
-  const driving = (since: number) =>
-    op.calls.find((call) => call.context === context && call.verb !== 'resume' && !call.told && !call.dead && drives(call.id, key, since));
+  const driving = (since: number) => op.calls.find((call) => call.context === context && !call.told && !call.dead && drives(call.id, key, since));
   for (const { what, since } of byHand) {
     const driver = what !== 'clear' && what !== 'clear-forget' && what !== 'move' ? driving(since) : undefined;
     if (driver) ledger.violate(NAME, op, `${what} ended ${key.key} while call ${driver.id} of the same context drove it`);
   }
-  const onItsWay = does(byHand, 'settle-soon') && after?.ending?.effect === 'none' && key.sends.find((send) => mayArrive(send, ledger.now()));
-  if (ledger.exact && onItsWay)
-    ledger.violate(NAME, op, `settled ${key.key} as none, and the attempt of ${onItsWay.context} at ${onItsWay.at} may still arrive`);
+  const onItsWay = does(byHand, 'settle', 'settle-soon') && after?.ending?.effect === 'none' && key.sends.find((send) => mayArrive(send, ledger.now()));
+  if (onItsWay) ledger.violate(NAME, op, `settled ${key.key} as none, and the attempt of ${onItsWay.context} at ${onItsWay.at} may still arrive`);
   const { held } = key;
   const comesOver = does(byHand, 'clear', 'clear-forget', 'move');
   // A lease that lasts a day or more was taken by a clock that was wrong, so nobody respects it.
@@ -41,13 +39,13 @@ const lookedAt = ({ hook, thawedAt }: Send, since: number, now: number): number 
   (now - hook.answeredAt > LATE_MS_MAX ? now : hook.askedAt) - Math.max(since, thawedAt);
 
 /** Whether the driver went on although it read its record after `since`. */
-export const wentOn = (send: Send, since: number, now: number): boolean => send.attempt > 1 && lookedAt(send, since, now) > LATE_MS_MAX;
+export const wentOn = (send: Send, since: number, now: number): boolean => lookedAt(send, since, now) > LATE_MS_MAX;
 
 /** After a log-out no driver goes on. A call that takes the operation up later begins with a first attempt of its own. */
 export function afterLogOut(send: Send, ledger: Ledger): void {
   const { key } = send;
   const first = key.sends.filter((one) => one.call === send.call && one.attempt === 1).at(-1);
-  if (first && !key.wasInMemory && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
+  if (first && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.clearedAt} ms after a log-out by the call that had sent it before`);
 }
 
@@ -59,7 +57,7 @@ export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger
   const { op } = key;
   if (!op.unnamed || !call || context.startsWith('process')) return;
   const damaged = (one: KeyFacts): boolean =>
-    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt - HOUR_MS;
+    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt;
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
@@ -70,13 +68,14 @@ export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger
  */
 export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger: Ledger): void {
   const { op } = key;
-  if (!ledger.quick || !op.unnamed || !call || context.startsWith('process') || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
-  // Of two presses at once, one goes on with the lost call, and the other is another effect. Beside a `resume`, a press goes on with it.
-  const beside = (one: Call): boolean => one !== call && one.verb !== 'resume' && (one.told ? one.told.at >= call.begunAt : !one.dead);
-  if (key.sends.length > 1 || op.refused || op.calls.some(beside)) return;
+  if (!op.unnamed || !call || context.startsWith('process') || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
+  // Of two presses at once, one goes on with the lost call, and the other, which has made no key, is another effect. Beside a `resume`, a press goes on with it.
+  const madeKey = (one: Call): boolean => [...op.keys.values()].some(({ bornAt, sends }) => bornAt >= call.begunAt && sends.some((send) => send.call === one));
+  const beside = (one: Call): boolean => one !== call && one.verb !== 'resume' && (one.told?.at ?? one.diedAt) >= call.begunAt && !madeKey(one);
+  if (key.sends.length > 1 || op.calls.some(beside)) return;
   // Another context may have heard of the end before its last write was done. A `resume` that was told of no end before only goes on with what is lost.
-  const isLost = ({ told, dead, verb, context: at }: Call): boolean =>
-    verb === 'resume' || (told ? told.outcome?.effect === 'unknown' && told.at + (at === context ? 0 : LATE_MS_MAX) < call.begunAt : dead);
+  const isLost = ({ told, diedAt, verb, context: at }: Call): boolean =>
+    verb === 'resume' || (told ? told.outcome?.effect === 'unknown' && told.at + (at === context ? 0 : LATE_MS_MAX) < call.begunAt : diedAt < call.begunAt);
   // If a `resume` ended it after the call had begun, that end is the call's, too.
   const isOpen = ({ pendingInStore, end, endedAt, sends }: KeyFacts): boolean =>
     pendingInStore || (end === 'settled' && endedAt > call.begunAt + LATE_MS_MAX && sends.at(-1)?.call?.verb === 'resume');
@@ -84,11 +83,10 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
     (one) =>
       one !== key &&
       one.user === key.user &&
-      one.durable &&
       isOpen(one) &&
       !one.damaged &&
       one.sends.length > 0 &&
-      one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < send.wall + HOUR_MS),
+      one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < one.windowEndsAt),
   );
   if (lost) ledger.violate(NAME, op, `call ${call.id} sent ${key.key}, although ${lost.key} of an equal call had ended as unknown before`);
 }
@@ -97,15 +95,19 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
 export function afterWaiting(send: Send, ledger: Ledger): void {
   const { key, call, context, payload, thawedAt } = send;
   const { op } = key;
-  if (!ledger.quick || !key.random || op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
+  if (op.unnamed || key.sends.length > 1 || !call || call.verb === 'resume') return;
   if (key.bornIn !== context || key.bornAt < call.begunAt || thawedAt > call.begunAt) return;
   // The call waited for a `resume` or an earlier call of its own context, and read the store only after that one was told its outcome.
   const behind = ({ verb, begunAt }: Call): boolean => verb === 'resume' || begunAt < call.begunAt;
   if (op.calls.some((one) => one.context === context && behind(one) && one.told && one.told.at > call.begunAt)) return;
   const other = [...op.keys.values()].filter((one) => one !== key).at(-1);
-  if (!other || other.swept || other.byHand || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) return;
+  if (!other || inMemoryOnly(other, ledger) || other.endedIn === context || (other.end !== 'settled' && other.end !== 'rejected')) return;
+  // Where the store is slow, the call may have looked for the first time when that was over.
+  if (!ledger.quick && (other.seen.get(context) ?? 0) < call.begunAt) return;
   const driven = other.sends.some((one) => one.at < call.begunAt && one.context !== context);
-  const same = !other.edited && other.sends.every((one) => one.payload === payload && one.call !== call);
+  const same = other.sends.every((one) => one.payload === payload);
+  // A key of the app's that is used up without an effect is followed by the next one, whichever call comes first.
+  if (!key.random && other.end === 'rejected') return;
   if (driven && same && other.endedAt > call.begunAt + LATE_MS_MAX)
     ledger.violate(NAME, op, `call ${call.id} waited while ${other.key} was driven, which ended as ${other.end}, and sent ${key.key}`);
 }

@@ -3,7 +3,7 @@ import { COPY_LIFETIME_MS } from '../../../src/core/decide.js';
 import type { Apart, Call, KeyFacts, Ledger, Send } from '../facts.js';
 
 /** The store refused the record, and its context went on with a copy in its memory, which other contexts cannot see. */
-export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
+export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.memoryOnly && key.op.refused && !ledger.required;
 
 /** Whether the key belongs to an operation that settled for the guest, while the call is one of the user who logged in, who has another operation. */
 export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean =>

@@ -20,22 +20,22 @@ export const nothingLost: Checker = {
       return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
     // The record of an operation that may have taken effect was removed or forgotten, and neither the server nor the app had said how it ended.
-    if (!key || !wasSent(key) || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
+    if (!key || !wasSent(key) || memory || before?.state !== 'pending') return;
+    if (key.epoch < op.epoch && does(byHand, 'clear-forget', 'forget')) return;
     if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
     const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown' && !after.sticky);
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
   },
   atRest(ledger) {
     for (const op of ledger.ops.values()) {
-      if (op.reportedIn >= op.epoch && !op.unnamed) continue;
       if (op.damaged) {
         ledger.apart('record-torn', op);
         continue;
       }
       for (const key of op.keys.values()) {
-        if (key.epoch !== op.epoch || !wasSent(key) || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
+        if (key.epoch !== op.epoch || !wasSent(key) || key.listed || key.told) continue;
         // The stored record of such a key tells the next call of the name how the operation ended.
-        if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
+        if (key.end === 'settled' || key.end === 'rejected') continue;
         if (key.damaged) ledger.apart('record-torn', op);
         else gone(key, ledger);
       }

@@ -1,8 +1,7 @@
 /** Promise 3: one key per operation from begin to settle, whoever drives it. */
-import { type Checker, type Commit, type KeyFacts, type Ledger, type Send, wasSent } from '../facts.js';
+import { type Checker, type Commit, type Ledger, type Send, wasSent } from '../facts.js';
 import { afterLogOut, afterWaiting, besideDamaged, besideLost, endedByAnother, LATE_MS_MAX, NAME, wentOn } from './claims.js';
 import { withoutConsent } from './consent.js';
-import { inMemoryOnly } from './excuse.js';
 
 /** A key may be replaced only if its record has settled, or if it is known that the key was never sent. */
 function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): void {
@@ -25,8 +24,8 @@ function sent(send: Send, ledger: Ledger) {
   // By the clock that counts, the key window is over: the key is now as good as a new one, which is harmless only if no server has seen it before.
   if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))
     ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
-  const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && (ledger.replays || send.replays));
-  if (ended && wentOn(send, key.endedAt, ledger.now()) && !overlooked(key, ledger))
+  const ended = key.end !== undefined && !(key.end === 'settled' && (ledger.replays || send.replays));
+  if (ended && wentOn(send, key.endedAt, ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
   if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent, although nobody waits for it`);
@@ -48,10 +47,3 @@ export const oneKey: Checker = {
     } else if (fact.kind === 'sent') sent(fact.send, ledger);
   },
 };
-
-/** The key ended in the store, but this context still has an open record of it in its own memory. */
-function overlooked(key: KeyFacts, ledger: Ledger): boolean {
-  if (!inMemoryOnly(key, ledger)) return false;
-  ledger.apart('kept-in-memory-only', key.op);
-  return true;
-}

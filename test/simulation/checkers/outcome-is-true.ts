@@ -32,7 +32,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     of.outcome.key === key.key;
   if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && op.calls.some(isToldSo))
     ledger.violate(NAME, op, `call ${call.id} got the outcome of ${key.key}, which another call at once was told as its own`);
-  if (call && call.verb !== 'resume' && !byHand && !op.elsewhere) whosePayload(op, key, told, outcome, call, ledger);
+  if (call && call.verb !== 'resume' && !byHand) whosePayload(op, key, told, outcome, call, ledger);
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
@@ -45,7 +45,7 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
-  if (outcome.attempts > 0 || unsure || own || !key.random) return;
+  if (unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} got a remembered answer, ${had}`);
   // A changed payload must be sent, unless the operation settled while this call was under way.
   else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
@@ -55,8 +55,7 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   // A key that stays in use after a clean refusal counts from its new beginning.
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
-  if (key && outcome.sent === 'no' && !inMemoryOnly(key, ledger) && key.sends.some(({ at }) => at >= since))
-    ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
+  if (key && outcome.sent === 'no' && key.sends.some(({ at }) => at >= since)) ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
   // A key that is not random is used again for later epochs of the operation.
   const epoch = key?.random ? key.epoch : op.epoch;
   const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
@@ -66,24 +65,18 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
     : op.unnamed
       ? same.filter((one) => one.effects.some(({ send }) => send.call === call))
       : same.filter((one) => !isGuests(one, call));
-  for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger, key);
-  if (!call || op.unnamed || key?.user !== key?.op.user) return;
+  for (const one of about) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  if (!call || op.unnamed) return;
   // Whatever became of its own key, a call must not be told "none" if another key had an effect before the call began.
   for (const one of same)
     if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
       judge(one, `none, and ${one.key} had an effect before`, ledger, key);
 }
 
-/** A key can stay in use after a refusal. The outcome "none" is about the time before the key came into use again, even if the caller is told later. */
-const cameLater = ({ op, rebornAt, effects, sends }: KeyFacts, call: Call | undefined): boolean =>
-  effects.every(({ send }) => send.at >= rebornAt) &&
-  (call ? [call] : op.calls.filter(({ told }) => !told)).some(
-    (one) => one.begunAt < rebornAt && sends.every((send) => send.call !== one || send.at < rebornAt),
-  );
-
 /** `by`: the key of the outcome. Its record may be in the memory of one context, which saw nothing of the others. */
 function judge(key: KeyFacts, says: string, ledger: Ledger, by = key): void {
-  const why = excuse(key, ledger) ?? (inMemoryOnly(by, ledger) ? 'kept-in-memory-only' : undefined);
+  const unseen = inMemoryOnly(by, ledger) && key.sends.every(({ context }) => context !== by.bornIn);
+  const why = excuse(key, ledger) ?? (unseen ? 'kept-in-memory-only' : undefined);
   if (why) ledger.apart(why, key.op);
   else ledger.violate(NAME, key.op, says);
 }
@@ -94,9 +87,7 @@ function followed({ key, send }: Effect, ledger: Ledger): void {
   if (!key.none || send.at >= key.rebornAt) return;
   // After the "none", a new call used the key again, because another copy of its record brought it back.
   const anew = send.at > key.none.at && send.call !== undefined && send.call.begunAt > key.none.at;
-  // A key that is not random stays the key of the operation after a refusal that the server did not keep.
-  const derived = !/^[0-9a-f]{8}-/.test(key.key);
-  if (anew && (derived || key.revived || key.wasInMemory)) return;
+  if (anew && key.revived) return;
   judge(key, `an effect under ${key.key}, of which somebody was told "none" at ${key.none.at}`, ledger);
 }
 

@@ -4,12 +4,10 @@ import type { Checker, Shown } from '../facts.js';
 const NAME = 'screens-are-true';
 
 /** Why the screen is wrong about this record; `undefined` if it is right. */
-function wrong({ op, state, stored }: Shown): string | undefined {
+function wrong({ state, stored }: Shown): string | undefined {
   const { phase } = state;
   // The answer came after a log-out. The record stayed as the log-out left it, and the answer was true.
   if (phase === 'settled' && state.outcome.effect === 'done' && state.outcome.key === stored?.key) return undefined;
-  // A name may have several effects, and the last operation under it had none.
-  if (phase === 'settled' && state.outcome.effect === 'none' && stored?.state === 'settled' && op.repeat !== 'never') return undefined;
   if (stored?.state === 'pending') return phase === 'unsettled' && state.pending.key === stored.key ? undefined : 'it is pending';
   if (stored?.state === 'settled') return 'it is done';
   return phase === 'idle' || phase === 'settled' ? undefined : 'nothing is open';
@@ -20,7 +18,6 @@ export const screensAreTrue: Checker = {
   see(fact, ledger) {
     if (fact.kind !== 'shown') return;
     const { op, context, state } = fact;
-    if (op.damaged || op.refused) return;
     const why = wrong(fact);
     if (why) ledger.violate(NAME, op, `${context} shows ${JSON.stringify(state)}, and ${why}`);
   },
