@@ -214,6 +214,21 @@ test('pending does not list what this page knows to be done; another page lists 
   expect(await world.run(pending(other.once))).toEqual([]);
 });
 
+test('a log-out clears it like others that are done, wherever it is shown', async ({ world }) => {
+  const faults = () => world.tabs[0]?.faults;
+  const { tab, once } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+  faults()?.clear();
+  const own = operation(once, NAME);
+  const other = world.open(SHOP);
+  expect((await world.run(pending(other.once))).length).toBe(1);
+  expect(await world.run(clear(once))).toEqual({ kept: [] });
+  await rest();
+  expect(own.state.phase).toBe('idle');
+  expect(await world.run(pending(other.once))).toEqual([]);
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.charged.size).toBe(1);
+});
+
 test.for<[string, afterMs: number, Entry[], (world: World, once: Once) => Promise<unknown>]>([
   ['`reconcile` says none to a press that meets work in progress', 0, [answers(409)], (world, once) => world.end(world.tabs[0] as Tab, pay(once))],
   ['`reconcile` says none of a key that is too old to be sent', 25 * HOUR, [], (world, once) => world.end(world.tabs[0] as Tab, pay(once))],
