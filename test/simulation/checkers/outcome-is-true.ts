@@ -21,7 +21,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} intended another effect, and got the outcome of ${key.key}, which was told at ${key.reportedAt}`);
   // Each of two calls at once intends an effect of its own, and at most one of them goes on with a lost call. If the store refused to write how the first
-  // one ended, the other cannot know of it.
+  // one ended, or a log-out kept its call from writing that, the other cannot know of it.
   const isToldSo = ({ verb, told: of }: Call): boolean =>
     verb !== 'resume' &&
     of !== undefined &&
@@ -30,7 +30,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     of.at > (call?.begunAt ?? 0) &&
     of.outcome?.effect === 'done' &&
     of.outcome.key === key.key;
-  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && op.calls.some(isToldSo))
+  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && key.clearedAt < call.begunAt && op.calls.some(isToldSo))
     ledger.violate(NAME, op, `call ${call.id} got the outcome of ${key.key}, which another call at once was told as its own`);
   if (call && call.verb !== 'resume' && !byHand) whosePayload(op, key, told, outcome, call, ledger);
 }
