@@ -22,6 +22,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     ledger.violate(NAME, op, `call ${call.id} intended another effect, and got the outcome of ${key.key}, which was told at ${key.reportedAt}`);
   // Each of two calls at once intends an effect of its own, and at most one of them goes on with a lost call. If the store refused to write how the first
   // one ended, or a log-out kept its call from writing that, the other cannot know of it.
+  const wasCleared = call && key.clearedAt >= call.begunAt && key.clearedAt <= ledger.now();
   const isToldSo = ({ verb, told: of }: Call): boolean =>
     verb !== 'resume' &&
     of !== undefined &&
@@ -30,7 +31,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     of.at > (call?.begunAt ?? 0) &&
     of.outcome?.effect === 'done' &&
     of.outcome.key === key.key;
-  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && key.clearedAt < call.begunAt && op.calls.some(isToldSo))
+  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && !wasCleared && op.calls.some(isToldSo))
     ledger.violate(NAME, op, `call ${call.id} got the outcome of ${key.key}, which another call at once was told as its own`);
   if (call && call.verb !== 'resume' && !byHand) whosePayload(op, key, told, outcome, call, ledger);
 }
