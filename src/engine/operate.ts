@@ -73,7 +73,8 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
-    const meansAnother = flight.ended && settings.repeat === 'always';
+    const heardEnd = flight.ended;
+    const meansAnother = heardEnd && settings.repeat === 'always';
     const looksSoFar = flight.looks.length;
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
@@ -83,9 +84,9 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
     seen = flight.seen;
-    // With `always`, this call means the effect that the other one, such as a `resume`, is bringing about. If that one ends as done, this call must
-    // not send again. To tell, note which end the record showed: at the last look before this call came, or else at the first one after that.
-    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
+    // This call means the effect that the other one, such as a `resume`, is bringing about, and is told how that one ends. To tell, note which end the
+    // record showed: at the last look before this call came, or else at the first one after that.
+    if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
       throw signal?.aborted ? givenUp(client, signal, caller.left) : failure(operation, unknown('aborted'));

@@ -177,6 +177,19 @@ describe('a call without a name beside a resume of a lost equal one', () => {
   });
 });
 
+test('a press behind a resume of its page, which waits for another page, is told how that one ended, and sends nothing', async ({ world }) => {
+  const [page, other] = [world.open({ namespace: 'ann', keep: { request: true } }), world.open({ namespace: 'ann', keep: { request: true } })];
+  world.server.plays(delayed(SECOND, answers(402)));
+  const first = pay(page.once);
+  await rest();
+  const resuming = watched(resumeOne(other.once, NAME));
+  await rest();
+  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  expect((await world.end(page.tab, first)).outcome).toMatchObject({ type: 'rejected' });
+  expect((await world.end(other.tab, resuming)).outcome).toMatchObject({ effect: 'none' });
+  expect(world.server.keys).toHaveLength(1);
+});
+
 describe('resume beside a press of another tab that is cancelled does not report the end of another operation', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
