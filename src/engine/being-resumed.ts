@@ -15,72 +15,69 @@ function inHand({ registry }: Client): InHand {
 }
 
 /** The lock that a `resume` holds beside that of the operation, for as long as it drives. */
-const signOf = ({ lock }: OperationAddress): string => `${lock}:resume`;
+const signOf = ({ lock }: Pick<OperationAddress, 'lock'>): string => `${lock}:resume`;
 
 /** When the `resume` of this realm is over, or the call that still stops although its callers have left; `undefined` if there is neither. */
-function ending(client: Client, { operationKey }: OperationAddress): Promise<void> | undefined {
+function ending({ client, operationKey }: Pick<OperationRun, 'client' | 'operationKey'>): Promise<void> | undefined {
   const flight = client.registry.flights.get(operationKey);
   return inHand(client).resumes.get(operationKey) ?? (flight?.stop.aborted ? flight.landed : undefined);
 }
 
-/** What a press holds of a lost operation while it looks at it. */
+/** What a press holds of a lost operation. */
 export interface Hold {
   /** The press has ended, so it keeps nothing that it gets from now on. */
   over?: boolean;
-  /** Releases the lock of the operation. */
-  unlock?: (() => void) | undefined;
-  /** Lets other presses go on with it. */
-  leave?: (() => void) | undefined;
+  /** Each gives one thing back, in the order in which the press took them. */
+  readonly taken: (() => void)[];
 }
 
-export function letGo(hold: Hold): void {
-  hold.unlock?.();
-  hold.leave?.();
-  hold.unlock = undefined;
-  hold.leave = undefined;
+/** Lets others go on with the operation. A press of another tab asks for the operation's own lock last, so that lock is given back first. */
+export function letGo({ taken }: Hold): void {
+  for (let giveBack = taken.pop(); giveBack; giveBack = taken.pop()) giveBack();
+}
+
+/** Takes a lock for a press, unless another context has it, or the press ends before the lock comes. Gives its release. */
+async function take(client: Client, lock: string, hold: Hold): Promise<(() => void) | undefined> {
+  const release = await tryLock(client, lock);
+  if (release) hold.taken.push(release);
+  if (!hold.over) return release;
+  letGo(hold);
+  return undefined;
+}
+
+/** A lost operation, and the press that looks at it. */
+type Lost = Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline' | 'operationKey' | 'lock'>;
+
+/** Takes for a press the right to go on with a lost operation. `false` if another press has it. */
+export async function reserve({ client, operationKey, lock }: Lost, hold: Hold): Promise<boolean> {
+  const { presses } = inHand(client);
+  if (presses.has(operationKey)) return false;
+  presses.add(operationKey);
+  hold.taken.push(() => presses.delete(operationKey));
+  // The same for presses of other tabs.
+  return !!(await take(client, `${lock}:press`, hold));
 }
 
 /**
- * Takes a lost operation for a press: the right to go on with it, and its lock. Gives `undefined` if another press has it. If a `resume` has it, waits
- * for the end of that, and gives `true`: that end is this press's, too. Leaves the lock out if that takes too long. `ready`: awaited before the lock.
+ * Takes the lock of a lost operation for the press that has reserved it. `undefined` if the press that began it still drives it. If a `resume` has it,
+ * waits for the end of that (`waited`), which is this press's end, too; if that takes too long, the lock is left out.
  */
-export async function takeLost(
-  { client, settings, stop, deadline }: Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'>,
-  address: OperationAddress,
-  hold: Hold,
-  ready?: () => Promise<unknown>,
-): Promise<boolean | undefined> {
+export async function takeLost(lost: Lost, hold: Hold): Promise<{ readonly held?: () => void; readonly waited: boolean } | undefined> {
+  const { client, settings, stop, deadline, operationKey, lock } = lost;
   const { flights } = client.registry;
   const { clock } = client.platform;
-  const { operationKey, lock } = address;
-  const { presses } = inHand(client);
-  if (presses.has(operationKey)) return undefined;
-  presses.add(operationKey);
-  const leaveHere = (): void => void presses.delete(operationKey);
-  hold.leave = leaveHere;
-  /** Keeps what came while the press was there. */
-  const kept = (release: (() => void) | undefined): (() => void) | undefined => (hold.over ? release?.() : release) ?? undefined;
-  // The same for presses of other tabs.
-  const leave = kept(await tryLock(client, `${lock}:press`));
-  if (!leave) return undefined;
-  hold.leave = () => {
-    leave();
-    leaveHere();
-  };
-  await ready?.();
   const until = clock.now() + (settings.whenBusy === 'reject' ? 0 : Math.min(settings.limits.attemptMs, (deadline - clock.now()) / 2));
-  const here = ending(client, address);
+  const here = ending(lost);
   const isOver = here?.then(() => true);
-  if (isOver && !(await unlessLate(clock, until - clock.now(), isOver, [stop, client.closing]))) return true;
+  if (isOver && !(await unlessLate(clock, until - clock.now(), isOver, [stop, client.closing]))) return { waited: true };
   if (flights.has(operationKey)) return undefined;
   // Take this lock first: whoever has the operation's lock then is no `resume`.
-  const free = await tryLock(client, signOf(address));
-  const sign = free ?? (await awaitLock(client, signOf(address), until - clock.now(), stop));
-  const waited = !!here || !free;
-  if (!sign) return true;
-  hold.unlock = kept(await tryLock(client, lock));
+  const free = await tryLock(client, signOf(lost));
+  const sign = free ?? (await awaitLock(client, signOf(lost), until - clock.now(), stop));
+  if (!sign) return { waited: true };
+  const held = await take(client, lock, hold);
   sign();
-  return hold.unlock && !flights.has(operationKey) ? waited : undefined;
+  return held && !flights.has(operationKey) ? { held, waited: !!here || !free } : undefined;
 }
 
 /** Does `work` with the lock of an operation without a name that nobody drives, and tells equal calls so meanwhile. Gives `undefined` if somebody drives it. */
@@ -93,7 +90,7 @@ export async function whileResumed<T>(
   const { flights } = client.registry;
   const { operationKey } = address;
   const { resumes, presses } = inHand(client);
-  const earlier = ending(client, address);
+  const earlier = ending({ client, operationKey });
   if (earlier) await unlessLate(client.platform.clock, client.settings.limits.totalMs, earlier, [stop]);
   if (stop.aborted || flights.has(operationKey) || resumes.has(operationKey) || presses.has(operationKey)) return undefined;
   let over!: () => void;

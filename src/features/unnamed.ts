@@ -4,13 +4,13 @@ import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
 import { begin, endedBefore } from '../core/begin.js';
 import { isInHeader } from '../core/carrier.js';
-import type { Label, NamespaceDigest } from '../core/ids.js';
+import type { Label } from '../core/ids.js';
 import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
-import { type Hold, letGo, takeLost } from '../engine/being-resumed.js';
+import { type Hold, letGo, reserve, takeLost } from '../engine/being-resumed.js';
 import { FREE } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
@@ -28,7 +28,6 @@ import { canCarryKey, type RequestInput, UnreplayableBody } from '../http/reques
 import type { Feature, OnceInit } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
-import type { Store } from '../ports.js';
 import { mayGo, wantsKey } from './unnamed-requests.js';
 
 /** How many unsettled operations with the same content are considered. Those that are too old to be adopted stay for weeks. */
@@ -55,7 +54,7 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
 }
 
 /** A call whose address is not known yet, because it depends on the content. */
-type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'> & { readonly startedAt: number };
+type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'> & { readonly stop: AbortSignal; readonly startedAt: number };
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
   check({ signal }, { signal: 'signal' }, '');
@@ -69,8 +68,8 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
  * The result of `work`. If the call ends first, nothing was sent, because there was no address yet, unless it may be an earlier call's
  * operation (`isNew` is false): if both have the same key of the app's own, or the same content.
  */
-async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = false): Promise<T> {
-  const { client, settings } = call;
+async function whilePlaceless<T>(call: Placeless, work: Promise<T>, isNew = false): Promise<T> {
+  const { client, settings, stop } = call;
   try {
     return await inTime(call, settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
   } catch (error) {
@@ -80,7 +79,7 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
     if (!isOnceError(end)) throw end;
     // The operation has not begun, so nothing else tells the app this call's outcome.
     guarded(client, () => settings.onOutcome?.(end.outcome));
-    throw left && signal?.aborted ? givenUp(client, signal, end.outcome) : end;
+    throw left && stop.aborted ? givenUp(client, stop, end.outcome) : end;
   }
 }
 
@@ -88,7 +87,7 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
 const isNewAnyway = ({ client, settings: { key, dialect } }: Placeless): boolean => client.platform.server && key === undefined && isInHeader(dialect.carrier);
 
 const readUnnamed = (call: Placeless, request: RequestInput, isNew: boolean): Promise<PreparedCall> =>
-  whilePlaceless(call, request.signal, readRequest(call.client, call.settings, request), isNew);
+  whilePlaceless(call, readRequest(call.client, call.settings, request), isNew);
 
 /** A call without a name. */
 async function operateUnnamed(client: Client, settings: Settings, request: RequestInput): Promise<unknown> {
@@ -99,24 +98,25 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
   const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, request.signal, askStrategy(call, ownKey, question)) : ownKey;
-  // On a server, equal calls are different operations, so none that was left unsettled is adopted.
-  const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, request.signal, label);
-  const address = orphan?.address ?? (await newAddress(call, label, literal));
-  // Without a lock, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
-  const whenBusy = orphan?.unlock === FREE ? 'reject' : settings.whenBusy;
-  const answer = operate({
-    client,
-    settings: { ...settings, key: literal, repeat: 'always', whenBusy },
-    address,
-    read: async () => (orphan ? { ...read, resumes: goOnWith(orphan) } : read),
-    signal: request.signal,
-    request: request.request,
-    startedAt,
-    held: orphan?.unlock,
-    before: orphan?.before,
-  });
-  return orphan?.leave ? answer.finally(orphan.leave) : answer;
+  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, askStrategy(call, ownKey, question)) : ownKey;
+  const hold: Hold = { taken: [] };
+  try {
+    // On a server, equal calls are different operations, so none that was left unsettled is adopted.
+    const orphan = platform.server || literal !== undefined ? undefined : await whilePlaceless(call, orphanOf(call, label, hold));
+    return await operate({
+      client,
+      // Without a lock, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
+      settings: { ...settings, key: literal, repeat: 'always', whenBusy: orphan?.held === FREE ? 'reject' : settings.whenBusy },
+      ...(orphan ?? { address: await newAddress(call, label, literal) }),
+      read: async () => ({ ...read, resumes: orphan && goOnWith(orphan) }),
+      signal: request.signal,
+      request: request.request,
+      startedAt,
+    });
+  } finally {
+    hold.over = true;
+    letGo(hold);
+  }
 }
 
 /** The address of an operation that has no record yet. `literal`: the app's own key for it; otherwise the key is random. */
@@ -138,51 +138,37 @@ async function operateByContent(client: Client, settings: Settings, request: Req
 }
 
 /** How a call begins that adopts a lost one, which may have ended or gone since the search. */
-const goOnWith = ({ unlock, before }: Orphan): PreparedCall['resumes'] => ({
+const goOnWith = ({ held, before }: Orphan): PreparedCall['resumes'] => ({
   begin(stored, ...more) {
     // A new record under its key would look as if nothing had been sent.
     if (stored === undefined) return { do: 'nothing' };
     const begun = begin(stored, ...more);
     // Without a lock, another context may have adopted it a moment earlier.
-    const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && unlock === FREE && !before;
+    const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && held === FREE && !before;
     return isOthers ? { do: 'nothing', record: begun.record } : begun;
   },
   settings: ({ settings }) => settings,
 });
 
-interface Orphan extends Pick<Call, 'before'> {
-  readonly address: OperationAddress;
-  /** Absent if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
-  readonly unlock: Hold['unlock'];
-  readonly leave: Hold['leave'];
-}
+/** An operation to adopt. Its lock is not `held` if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
+type Orphan = Pick<Call, 'address' | 'held' | 'before'>;
 
-/** Looks for an orphan within the call's time. If the call ends first, lets go at once what the search holds. Rejects if the store can't be read, because a new key may be a second effect. */
-async function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
-  const hold: Hold = {};
-  const search = findOrphan(call, label, hold).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
-  try {
-    return await whilePlaceless(call, signal, search);
-  } catch (error) {
-    hold.over = true;
-    letGo(hold);
-    throw error;
-  }
-}
-
-async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
-  const found: unknown[] = [];
-  for await (const one of recordsIn(client, store, { ...of, state: 'pending' }, deadline)) if (found.push(one) >= ORPHANS_MAX) break;
-  return found;
-}
+/** Looks for an orphan. Rejects if the store can't be read, because a new key may be a second effect. */
+const orphanOf = (call: Placeless, label: Label, hold: Hold): Promise<Orphan | undefined> =>
+  findOrphan(call, label, hold).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
 
 /** The oldest unsettled operation with this content that no press drives now, with its lock unless a `resume` holds that. */
 async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Orphan | undefined> {
   const { client, settings, namespace, deadline } = call;
   const { platform } = client;
   const ns = await digestOfNamespace(client, namespace);
-  const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
-  const equal = (found as OnceRecord[]).filter((record) => record.label === label);
+  const lists = storesOf(client).map(async (store) => {
+    const found: OnceRecord[] = [];
+    for await (const one of recordsIn(client, store, { ns, state: 'pending', prefix: label }, deadline))
+      if (found.push(one as OnceRecord) >= ORPHANS_MAX) break;
+    return found;
+  });
+  const equal = (await Promise.all(lists)).flat().filter((record) => record.label === label);
   const [first] = equal;
   if (!first) return undefined;
   const { operationKey } = addressOf(client, label, namespace, first);
@@ -198,23 +184,22 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     // The lost call may have taken effect, so this one must not end as if it were new.
     if (platform.clock.now() >= deadline) throw busyError(call);
     const address = addressOf(client, label, namespace, record);
-    const { operationKey } = address;
+    const place = { ...call, ...address, id: record.id };
+    const isMine = await reserve(place, hold);
     // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless the
-    // driver is a `resume`.
-    // Its deadline comes first, so that the error says what the call has waited for.
-    let afterResume = false;
-    const noLease = async () => {
-      afterResume = await awaitNoLease({ ...call, ...address, id: record.id, seen: { at: 0 }, deadline: deadline - 1 });
-    };
-    const waited = await takeLost(call, address, hold, driven(record) ? noLease : undefined);
-    // It may have settled since the scan.
-    const { state, revision } = (waited !== undefined && readRecord(await readStored({ client, operationKey, id: record.id, deadline }))) || {};
-    const { unlock, leave } = hold;
-    // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-    // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
-    const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
-    const isDone = byResume && state === 'settled';
-    if (state === 'pending' || isDone) return { address, unlock, leave, before: isDone || !unlock ? { ended: endedBefore(record) } : undefined };
+    // driver is a `resume`. This wait's deadline comes first, so that the error says what the call has waited for.
+    const afterResume = isMine && driven(record) && (await awaitNoLease({ ...place, seen: { at: 0 }, deadline: deadline - 1 }));
+    const lost = isMine && (await takeLost(place, hold));
+    if (lost) {
+      const { held, waited } = lost;
+      // It may have settled since the scan.
+      const { state, revision } = readRecord(await readStored(place)) ?? {};
+      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
+      // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
+      const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
+      const isDone = byResume && state === 'settled';
+      if (state === 'pending' || isDone) return { address, held, before: isDone || !held ? { ended: endedBefore(record) } : undefined };
+    }
     letGo(hold);
   }
   return undefined;

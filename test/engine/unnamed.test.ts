@@ -55,6 +55,15 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(two.tab, post(two.once), replays())).outcome).toMatchObject({ resumed: true, key: outcome?.key });
   });
 
+  test('a call whose tab has given up is taken up although a press that passed it over is still under way', async ({ world }) => {
+    const [one, two] = [open(world, ONE), open(world)];
+    const [first] = await world.begin(post(one.once), delayed(5 * SECOND, charged(lost())), delayed(8 * SECOND, answers(201)), replays());
+    const [second] = await world.begin(post(two.once));
+    const { outcome } = await world.end(one.tab, first);
+    expect((await world.end(two.tab, post(two.once))).outcome).toMatchObject({ resumed: true, key: outcome?.key });
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'fresh', resumed: false });
+  });
+
   test('a call that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     const first = await world.end(tab, post(once), charged(lost()));
