@@ -102,8 +102,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   // for a name must arrive at the same key, so the key is derived from the name.
   const { key } = settings;
   if (key === undefined && (store.atomic || !operation)) {
-    const { shape = (uuid: string) => uuid } = settings.dialect;
-    return claim(job, { key: keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id), keyKind: 'random' });
+    return claim(job, { key: keyOf(job, operation ? shaped(job, platform.randomness.uuid()) : job.id), keyKind: 'random' });
   }
   if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyKind: 'literal' });
   const derived = key ? parts.hooks?.key : parts.derive;
@@ -113,6 +112,9 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
 
 /** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
 const isShared = (job: OperationRun): boolean | undefined => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
+
+/** The UUID in the form that the dialect gives its keys. */
+export const shaped = ({ settings: { dialect } }: Pick<OperationRun, 'settings'>, uuid: string): string => dialect.shape?.(uuid) ?? uuid;
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
 export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { v4 } from 'uuid';
 import { refuseArguments } from '../arguments.js';
 import { derived } from '../core/derived.js';
-import { keyOf } from '../engine/claim.js';
+import { keyOf, shaped } from '../engine/claim.js';
 import type { OperationRun, Parts } from '../engine/client.js';
 import { beginWithKeys } from '../engine/derived-keys.js';
 import { named } from '../engine/observe.js';
@@ -26,9 +26,8 @@ export const insecureOrigins: () => Feature = (...given: unknown[]) => {
 const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
-  const { namespace, name, settings } = job;
-  const { shape = (uuid: string) => uuid } = settings.dialect;
-  return beginWithKeys(job, (generation) => keyOf(job, shape(derived({ namespace, operation: named(name), generation }))), true);
+  const { namespace, name } = job;
+  return beginWithKeys(job, (generation) => keyOf(job, shaped(job, derived({ namespace, operation: named(name), generation }))), true);
 }
 
 const platform = (lacking: Platform): Platform => ({

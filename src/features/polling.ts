@@ -108,20 +108,21 @@ function isOfEarlier({ job: { client, settings, payload }, record }: Driver): bo
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
 async function askAfter(drive: Driver, accepted: Result | undefined, marked: boolean): Promise<Polled | Stopped | undefined> {
   const { job, record } = drive;
+  const { platform } = job.client;
   const prepared = job.payload?.prepared;
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
-  const link = record.link ?? (accepted?.response && linkOf(prepared, job.client.platform, accepted.response));
+  const link = record.link ?? (accepted?.response && linkOf(prepared, platform, accepted.response));
   if (link === undefined) {
     emit(job.client, job, record.key, { type: 'diagnostic', code: 'poll-link', where: prepared.origin });
     return undefined;
   }
   // Store the link, so that nobody has to send the request again.
-  if (drive.record.link === undefined) {
+  if (record.link === undefined) {
     // Without the marker, this key is new to the server, so no later key of a lost record can have been used.
-    const madeAgain = marked ? drive.record.madeAgain : undefined;
-    const next = seal({ ...drive.record, madeAgain, link, touchedAt: drive.job.client.platform.clock.now() + drive.job.aheadMs });
-    if (await commit(drive.job, drive.record, () => next)) drive.record = next;
+    const madeAgain = marked ? record.madeAgain : undefined;
+    const next = seal({ ...record, madeAgain, link, touchedAt: platform.clock.now() + job.aheadMs });
+    if (await commit(job, record, () => next)) drive.record = next;
   }
   return askUntilItEnds(drive, prepared, link);
 }

@@ -2,7 +2,7 @@
 import type { Outcome } from '../core/outcome.js';
 import type { OperationRun } from '../engine/client.js';
 import { Closing } from '../engine/closing.js';
-import { abortReason, giveUp } from '../engine/in-flight.js';
+import { givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
@@ -20,11 +20,7 @@ export async function parseResult<T>(
   const failed = (cause: unknown): Promise<never> => Promise.reject(settled('options.result failed', cause));
   const parsing = (async () => validate(value))().catch(failed) as Promise<{ issues?: unknown; value?: unknown }>;
   const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Infinity, parsing, late).catch((error: unknown) => {
-    if (signal?.aborted) {
-      const reason = abortReason(signal);
-      giveUp(call.client.registry, reason, outcome);
-      throw reason;
-    }
+    if (signal?.aborted) throw givenUp(call.client, signal, outcome);
     throw error instanceof CallerLeft ? late() : error;
   });
   if (parsed.issues) throw settled('does not match options.result', parsed);

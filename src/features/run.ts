@@ -3,7 +3,7 @@
 import { checkOne } from '../check.js';
 import { childKey } from '../core/derived.js';
 import type { Answer, Reading } from '../core/dialect.js';
-import { encodeName, type OperationName, typeOf } from '../core/name.js';
+import { encodeName, isObject, type OperationName, typeOf } from '../core/name.js';
 import { type Outcome, unknown } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { FRESH, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer } from '../core/verdict.js';
@@ -172,8 +172,8 @@ async function read(
 
 /** The answer that an SDK's error reports, as far as a replay marker needs it: stripe-node's errors have `statusCode` and `headers`. */
 function answerIn(error: unknown): Answer | undefined {
-  const { headers, statusCode } = ((typeof error === 'object' && error) || {}) as { readonly headers?: unknown; readonly statusCode?: unknown };
-  if (typeof headers !== 'object' || headers === null) return undefined;
+  const { headers, statusCode } = (isObject(error) ? error : {}) as { readonly headers?: unknown; readonly statusCode?: unknown };
+  if (!isObject(headers)) return undefined;
   const { get } = headers as { readonly get?: unknown };
   const found = (name: string): unknown => (typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]);
   const header = (name: string): string | null => (found(name) == null ? null : String(found(name)));

@@ -11,7 +11,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
 import { type Hold, letGo, reserve, takeLost } from '../engine/being-resumed.js';
-import { FREE } from '../engine/claim.js';
+import { FREE, shaped } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
@@ -120,9 +120,9 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
 }
 
 /** The address of an operation that has no record yet. `literal`: the app's own key for it; otherwise the key is random. */
-async function newAddress({ client, settings, namespace }: Placeless, label: Label, literal: string | undefined): Promise<OperationAddress> {
-  const { shape = (uuid: string) => uuid } = settings.dialect;
-  const key = literal ?? shape(client.platform.randomness.uuid());
+async function newAddress(call: Placeless, label: Label, literal: string | undefined): Promise<OperationAddress> {
+  const { client, namespace } = call;
+  const key = literal ?? shaped(call, client.platform.randomness.uuid());
   const id = await idOfUnnamed(client, namespace, { key, random: literal === undefined });
   return addressOf(client, label, namespace, { key, id });
 }

@@ -1,5 +1,6 @@
 /** Responses that the app's own code returned: a function given to `run`, or `reconcile`. */
 
+import { isObject } from '../core/name.js';
 import type { Client } from '../engine/client.js';
 import { BODY_MS, readBody } from './answer.js';
 import type { Answered } from './sending.js';
@@ -9,7 +10,7 @@ import type { Answered } from './sending.js';
  * throws when it is asked for one of them, such as a strict proxy, is none.
  */
 export function isResponse(value: unknown): value is Response {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isObject(value)) return false;
   try {
     const { status, ok, headers, clone } = value as { [K in keyof Response]?: unknown };
     return (
