@@ -19,10 +19,8 @@ export const beginByStrategy = (job: OperationRun): Promise<Begun> => beginWithK
 
 /** The strategy's key for this generation. */
 async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
-  const { client, settings, namespace, fingerprint, name } = job;
-  const question = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
   try {
-    return keyOf(job, await askStrategy(job, settings.key as KeyStrategy, question));
+    return keyOf(job, await askStrategy(job, generation));
   } catch (cause) {
     return noKey(job, cause);
   }
@@ -30,11 +28,12 @@ async function strategyKey(job: OperationRun, generation: number): Promise<Idemp
 
 /** Asks the key strategy, within a time limit, and for one user only: if two users got the same key, their two operations would become one. */
 export async function askStrategy(
-  job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
-  strategy: KeyStrategy,
-  question: Parameters<KeyStrategy>[0],
+  job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'fingerprint' | 'stop' | 'deadline'>,
+  generation: number,
 ): Promise<string> {
-  const answer = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(question));
+  const { client, settings, namespace, fingerprint, name } = job;
+  const question = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
+  const answer = await askUser(job, settings.limits.attemptMs, 'the key strategy', () => (settings.key as KeyStrategy)(question));
   // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
   if (!answer || !isSamePerson(job)) throw failure(job, unknown('identity'));
   return answer.said;

@@ -93,12 +93,10 @@ const readUnnamed = (call: Placeless, request: RequestInput, isNew: boolean): Pr
 async function operateUnnamed(client: Client, settings: Settings, request: RequestInput): Promise<unknown> {
   const { platform } = client;
   const call = placeless(client, settings, request);
-  const { namespace, startedAt } = call;
   const read = await readUnnamed(call, request, isNewAnyway(call));
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
-  const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, askStrategy(call, ownKey, question)) : ownKey;
+  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, askStrategy({ ...call, fingerprint: read.fingerprint }, 0)) : ownKey;
   const hold: Hold = { taken: [] };
   try {
     // On a server, equal calls are different operations, so none that was left unsettled is adopted.
@@ -111,7 +109,7 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
       read: async () => ({ ...read, resumes: orphan && goOnWith(orphan) }),
       signal: request.signal,
       request: request.request,
-      startedAt,
+      startedAt: call.startedAt,
     });
   } finally {
     hold.over = true;
