@@ -96,7 +96,7 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
     const replaced = replaces(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
     if (replaced && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
     if (!replaced) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
-    else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ value: undefined, ...(!readRecord(there) && { next: null }) }));
+    else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ next: readRecord(there) ? undefined : null, value: undefined }));
   }
 }
 
@@ -120,8 +120,8 @@ const isOne = (own: OnceRecord, incoming: OnceRecord, apart: (of: OnceRecord) =>
  */
 function givesWay(stored: unknown, incoming: OnceRecord, again = false, apart: (of: OnceRecord) => boolean = () => false): boolean {
   const target = readRecord(stored);
-  if (stored === undefined || (target && isOne(target, incoming, apart))) return true;
-  return target !== undefined && ((again && target.state === 'settled') || weightOf(target) < weightOf(incoming));
+  if (!target) return stored === undefined;
+  return isOne(target, incoming, apart) || (again && target.state === 'settled') || weightOf(target) < weightOf(incoming);
 }
 
 /** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */

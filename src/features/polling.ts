@@ -179,7 +179,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const hookHeaders = await askHeaders(asking, attempt).catch(() => 'failed' as const);
   if (hookHeaders === 'failed') return { state: 'running' };
   // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
-  const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - begun));
+  const ms = attempt.ms - Math.max(0, clock.now() - begun);
   const sent = await callTransport(client, merged(asking, hookHeaders), { ...attempt, ms });
   if (!sent.answered) return { state: 'running' };
   const answer = answerOf(sent.answered);

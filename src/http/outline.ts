@@ -1,6 +1,6 @@
 /** Reads fetch's arguments without consuming them. */
 import type { Platform } from '../ports.js';
-import { isReplayable, isRequest } from './request.js';
+import { isReplayable, isRequest, methodOf } from './request.js';
 
 /** What a call without a key needs to know of fetch's arguments. */
 export interface Outline {
@@ -15,7 +15,7 @@ export interface Outline {
 
 export function outline({ resolve }: Platform, input: string | URL | Request, init: RequestInit): Outline {
   const request = isRequest(input) ? input : undefined;
-  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const method = methodOf(input, init);
   const { body } = init;
   // Not every platform shows whether a Request has a body.
   const mayHaveBody = request && (request.body === undefined ? /^(PUT|DELETE)$/.test(method) : request.body !== null);
