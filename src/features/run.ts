@@ -90,55 +90,49 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
    * call, because a later attempt may skip what an earlier one has done.
    */
   const labels = new Set<string>();
-  return { origin: '', endpoint: '', answers: storedAnswers, send: (attempt) => callEffect(effect, verdict, attempt, labels) };
-}
-
-async function callEffect(
-  effect: (attempt: Attempt) => unknown,
-  verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
-  attempt: AttemptRequest,
-  labels: Set<string>,
-): Promise<AttemptResult> {
-  if (!attempt.leaves()) return { reading: NOT_SENT };
-  const { client } = attempt.job;
-  const { parts, platform } = client;
-  const { key, number, resumed, ambiguous } = attempt;
-  const session = sessionOf(client);
-  const child = (label: string): string => {
-    // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
-    if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
-    // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
-    labels.add(label);
-    // On a server the user is not asked, because the function may be in the async context of another call here.
-    if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
-    return childKey(key, label);
-  };
-  const sent = await withSignal(platform.clock, attempt.ms, [attempt.job.stop], async (signal): Promise<AttemptResult | undefined> => {
-    // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
-    const argument = new Proxy<Attempt>(
-      { key, attempt: number, resumed, ambiguous, signal, child },
-      {
-        get(given, member) {
-          if (member === 'key') labels.add('');
-          return given[member as keyof Attempt];
+  const send = async (attempt: AttemptRequest): Promise<AttemptResult> => {
+    if (!attempt.leaves()) return { reading: NOT_SENT };
+    const { client } = attempt.job;
+    const { parts, platform } = client;
+    const { key, number, resumed, ambiguous } = attempt;
+    const session = sessionOf(client);
+    const child = (label: string): string => {
+      // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
+      if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
+      // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
+      labels.add(label);
+      // On a server the user is not asked, because the function may be in the async context of another call here.
+      if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
+      return childKey(key, label);
+    };
+    const sent = await withSignal(platform.clock, attempt.ms, [attempt.job.stop], async (signal): Promise<AttemptResult | undefined> => {
+      // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
+      const argument = new Proxy<Attempt>(
+        { key, attempt: number, resumed, ambiguous, signal, child },
+        {
+          get(given, member) {
+            if (member === 'key') labels.add('');
+            return given[member as keyof Attempt];
+          },
         },
-      },
-    );
-    const call = () => effect(argument);
-    const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
-    let ended: RunEnd<unknown>;
-    try {
-      ended = { value: await (parts.effect ? parts.effect(attempt, act) : act()) };
-    } catch (error) {
-      ended = { error };
-    }
-    const end = { ...ended, keys: labels.size };
-    if (signal.aborted) return undefined;
-    // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
-    // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
-  });
-  return sent ?? { reading: NO_ANSWER };
+      );
+      const call = () => effect(argument);
+      const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
+      let ended: RunEnd<unknown>;
+      try {
+        ended = { value: await (parts.effect ? parts.effect(attempt, act) : act()) };
+      } catch (error) {
+        ended = { error };
+      }
+      const end = { ...ended, keys: labels.size };
+      if (signal.aborted) return undefined;
+      // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
+      // call may have taken effect, whatever the answer to the last one.
+      return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+    });
+    return sent ?? { reading: NO_ANSWER };
+  };
+  return { origin: '', endpoint: '', answers: storedAnswers, send };
 }
 
 async function read(
