@@ -54,14 +54,14 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
 }
 
 /** A call whose address is not known yet, because it depends on the content. */
-type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'> & { readonly stop: AbortSignal; readonly startedAt: number };
+type Placeless = OperationAddress & Omit<Call, 'address' | 'read'> & Pick<OperationRun, 'deadline'> & { readonly stop: AbortSignal };
 
-function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
+function placeless(client: Client, settings: Settings, { signal, request }: RequestInput): Placeless {
   check({ signal }, { signal: 'signal' }, '');
   const startedAt = client.platform.clock.now();
   const address = addressOf(client, labelOfContent());
   const stop = signal ?? new AbortController().signal;
-  return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
+  return { ...address, client, settings, signal, request, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
 
 /**
@@ -102,14 +102,11 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
     // On a server, equal calls are different operations, so none that was left unsettled is adopted.
     const orphan = platform.server || literal !== undefined ? undefined : await whilePlaceless(call, orphanOf(call, label, hold));
     return await operate({
-      client,
+      ...call,
       // Without a lock, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
       settings: { ...settings, key: literal, repeat: 'always', whenBusy: orphan?.held === FREE ? 'reject' : settings.whenBusy },
       ...(orphan ?? { address: await newAddress(call, label, literal) }),
       read: async () => ({ ...read, resumes: orphan && goOnWith(orphan) }),
-      signal: request.signal,
-      request: request.request,
-      startedAt: call.startedAt,
     });
   } finally {
     hold.over = true;
@@ -131,8 +128,7 @@ async function operateByContent(client: Client, settings: Settings, request: Req
   const read = await readUnnamed(call, request, false);
   // Another user may have logged in while the body was read.
   const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), call.namespace);
-  const { signal, request: given } = request;
-  return operate({ client, settings, address, read: async () => read, signal, request: given, startedAt: call.startedAt });
+  return operate({ ...call, address, read: async () => read });
 }
 
 /** How a call begins that adopts a lost one, which may have ended or gone since the search. */
@@ -158,7 +154,6 @@ const orphanOf = (call: Placeless, label: Label, hold: Hold): Promise<Orphan | u
 /** The oldest unsettled operation with this content that no press drives now, with its lock unless a `resume` holds that. */
 async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Orphan | undefined> {
   const { client, settings, namespace, deadline } = call;
-  const { platform } = client;
   const ns = await digestOfNamespace(client, namespace);
   const lists = storesOf(client).map(async (store) => {
     const found: OnceRecord[] = [];
@@ -169,20 +164,18 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
   const equal = (await Promise.all(lists)).flat().filter((record) => record.label === label);
   const [first] = equal;
   if (!first) return undefined;
-  const { operationKey } = addressOf(client, label, namespace, first);
+  const placeOf = (record: OnceRecord) => ({ ...call, ...addressOf(client, label, namespace, record), id: record.id });
   // The age of a key is measured by the store's clock, which only an update tells.
-  const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
+  const storeNow = await updateStored(placeOf(first), (_, now) => ({ value: now }));
   // Ignore the stored end of the window: a move to another account sets it to the past, although what was sent before may have had its effect.
   const inWindow = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
   // A damaged operation can't be adopted, but it may have taken effect. So send nothing until the server has forgotten its key.
   if (inWindow.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
   const driven = (record: OnceRecord): number => Number(isDriven(client, record, storeNow));
   for (const record of inWindow.sort((a, b) => driven(a) - driven(b) || a.createdAt - b.createdAt)) {
-    if (hold.over) return undefined;
-    // The lost call may have taken effect, so this one must not end as if it were new.
-    if (platform.clock.now() >= deadline) throw busyError(call);
-    const address = addressOf(client, label, namespace, record);
-    const place = { ...call, ...address, id: record.id };
+    // The lost call may have taken effect, so this one must not end as if it were new. If it has ended already, nobody hears of this.
+    if (hold.over || client.platform.clock.now() >= deadline) throw busyError(call);
+    const place = placeOf(record);
     const isMine = await reserve(place, hold);
     // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless the
     // driver is a `resume`. This wait's deadline comes first, so that the error says what the call has waited for.
@@ -196,7 +189,7 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
       // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
       const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
       const isDone = byResume && state === 'settled';
-      if (state === 'pending' || isDone) return { address, held, before: isDone || !held ? { ended: endedBefore(record) } : undefined };
+      if (state === 'pending' || isDone) return { address: place, held, before: isDone || !held ? { ended: endedBefore(record) } : undefined };
     }
     letGo(hold);
   }
