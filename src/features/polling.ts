@@ -22,7 +22,7 @@ import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
 import { waitsUntil } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
-import { askHeaders, merged } from '../http/headers-hook.js';
+import { addHeaders } from '../http/headers-hook.js';
 import { callTransport, httpPayload } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
 import { askVerdict } from '../http/verdict-hook.js';
@@ -175,12 +175,12 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
-  // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
-  const hookHeaders = await askHeaders(asking, attempt).catch(() => 'failed' as const);
-  if (hookHeaders === 'failed') return { state: 'running' };
+  // If the `headers` hook fails, or what it gives can't be sent, the link is not polled this time, just as no attempt would leave.
+  const request = await addHeaders(asking, attempt).catch(() => undefined);
+  if (!request) return { state: 'running' };
   // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
   const ms = attempt.ms - Math.max(0, clock.now() - begun);
-  const sent = await callTransport(client, merged(asking, hookHeaders), { ...attempt, ms });
+  const sent = await callTransport(client, request, { ...attempt, ms });
   if (!sent.answered) return { state: 'running' };
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);

@@ -10,15 +10,15 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
   return { ...prepared, headers };
 };
 
-/** Calls the `headers` hook with the request as it goes out. Waits no longer than the attempt's time, an abort, or `close()`. */
-export async function askHeaders({ method, url, headers, body }: ReplayableRequest, request: AttemptRequest): Promise<HeadersInit | undefined> {
-  const { job, number: attempt, resumed, ms } = request;
+/** The request with the headers of the `headers` hook, which gets it as it goes out. Waits no longer than the attempt's time, an abort, or `close()`. */
+export async function addHeaders(prepared: ReplayableRequest, { job, number: attempt, resumed, ms }: AttemptRequest): Promise<ReplayableRequest> {
+  const { method, url, headers, body } = prepared;
   const question = { attempt, resumed, method, url, headers: new Headers(headers), body };
   const answer = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(question));
   if (!answer) throw new Error('another user has logged in, or clear() was called');
-  return answer.said;
+  return merged(prepared, answer.said);
 }
 
 /** The request with the hook's headers, and with its key, which the hook can't replace. */
 export const withHeaders = async (prepared: ReplayableRequest, attempt: AttemptRequest): Promise<ReplayableRequest | undefined> =>
-  withKey(merged(prepared, await askHeaders(prepared, attempt)), attempt);
+  withKey(await addHeaders(prepared, attempt), attempt);

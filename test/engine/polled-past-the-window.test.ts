@@ -49,6 +49,12 @@ const CROSSINGS: Record<string, readonly [OnceOptions, (scene: Scene) => Promise
     { effect: 'unknown', reason: 'in-progress' },
     1,
   ],
+  'a headers hook that gives a header which cannot be sent': [
+    {},
+    async ({ world, tab }) => world.end(tab, pay(tab.once({ ...options, headers: () => ({ 'no name': 'x' }) }))),
+    { effect: 'unknown', reason: 'in-progress' },
+    1,
+  ],
   'an edited form, with never': [{}, async ({ world, tab, once }) => world.end(tab, pay(once, { body: EDITED })), { effect: 'done', type: 'replayed' }, 1],
   'an edited form, with if-changed': [
     { repeat: 'if-changed' },
