@@ -1,11 +1,15 @@
 /**
  * Who has a lost call without a name in hand. The press that began it was told `unknown`, so an equal press, or a `resume`, goes on with it. Two
- * presses at once are two effects, so only one of them does. A press waits for a `resume`, and a `resume` leaves alone what a press has.
+ * presses at once are two effects, so only one of them does. A press waits for a `resume`, and a `resume` leaves alone what a press has. Where
+ * contexts share no locks, the lease of the record says who drives.
  */
+import { endedBefore } from '../core/begin.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { awaitLock, tryLock, tryLockInTime } from './claim.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import type { Call, Client, OperationAddress, OperationRun } from './client.js';
 import type { InHand } from './in-flight.js';
-import { timed } from './record-access.js';
+import { awaitNoLease } from './lease.js';
+import { readStored, timed } from './record-access.js';
 import { unlessLate } from './wait.js';
 
 /** Who of this realm has what in hand, clients of other copies of the package included. */
@@ -45,11 +49,11 @@ async function take(client: Client, lock: string, hold: Hold): Promise<(() => vo
   return undefined;
 }
 
-/** A lost operation, and the press that looks at it. */
-type Lost = Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline' | 'operationKey' | 'lock'>;
+/** A press, and the place of the lost operation that it looks at. */
+type Lost = Omit<Parameters<typeof awaitNoLease>[0], 'seen'>;
 
 /** Takes for a press the right to go on with a lost operation. `false` if another press has it. */
-export async function reserve({ client, operationKey, lock }: Lost, hold: Hold): Promise<boolean> {
+async function reserve({ client, operationKey, lock }: Lost, hold: Hold): Promise<boolean> {
   const { presses } = inHand(client);
   if (presses.has(operationKey)) return false;
   presses.add(operationKey);
@@ -60,9 +64,9 @@ export async function reserve({ client, operationKey, lock }: Lost, hold: Hold):
 
 /**
  * Takes the lock of a lost operation for the press that has reserved it. `undefined` if the press that began it still drives it. If a `resume` has it,
- * waits for the end of that (`waited`), which is this press's end, too; if that takes too long, the lock is left out.
+ * waits for the end of that (`waited`); if that takes too long, the lock is left out.
  */
-export async function takeLost(lost: Lost, hold: Hold): Promise<{ readonly held?: () => void; readonly waited: boolean } | undefined> {
+async function lockLost(lost: Lost, hold: Hold): Promise<{ readonly held?: () => void; readonly waited: boolean } | undefined> {
   const { client, settings, stop, deadline, operationKey, lock } = lost;
   const { flights } = client.registry;
   const { clock } = client.platform;
@@ -78,6 +82,26 @@ export async function takeLost(lost: Lost, hold: Hold): Promise<{ readonly held?
   const held = await take(client, lock, hold);
   sign();
   return held && !flights.has(operationKey) ? { held, waited: !!here || !free } : undefined;
+}
+
+/**
+ * Takes a lost operation for a press. `record`: as the search found it. `driven`: its lease was held then. Gives how the press goes on with it; `undefined`
+ * if another press has it, or it is lost no more. It is not `held` if a `resume` drives it for longer than the press waited.
+ */
+export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, hold: Hold): Promise<Pick<Call, 'held' | 'before'> | undefined> {
+  if (!(await reserve(lost, hold))) return undefined;
+  // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then the press is another effect, unless the
+  // driver is a `resume`. This wait's deadline comes first, so that the error says what the press has waited for.
+  const afterResume = driven && (await awaitNoLease({ ...lost, seen: { at: 0 }, deadline: lost.deadline - 1 }));
+  const { held, waited } = (await lockLost(lost, hold)) ?? {};
+  if (waited === undefined) return undefined;
+  // It may have settled since the search.
+  const { state, revision } = readRecord(await readStored(lost)) ?? {};
+  // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
+  // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
+  const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
+  const isDone = byResume && state === 'settled';
+  return state === 'pending' || isDone ? { held, before: isDone || !held ? { ended: endedBefore(record) } : undefined } : undefined;
 }
 
 /** Does `work` with the lock of an operation without a name that nobody drives, and tells equal calls so meanwhile. Gives `undefined` if somebody drives it. */

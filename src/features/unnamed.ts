@@ -2,7 +2,7 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
-import { begin, endedBefore } from '../core/begin.js';
+import { begin } from '../core/begin.js';
 import { isInHeader } from '../core/carrier.js';
 import type { Label } from '../core/ids.js';
 import { encodeName, labelOfContent } from '../core/name.js';
@@ -10,15 +10,15 @@ import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
-import { type Hold, letGo, reserve, takeLost } from '../engine/being-resumed.js';
+import { type Hold, letGo, takeLost } from '../engine/being-resumed.js';
 import { FREE, shaped } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
-import { awaitNoLease, isDriven } from '../engine/lease.js';
+import { isDriven } from '../engine/lease.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
-import { readStored, updateStored } from '../engine/record-access.js';
+import { updateStored } from '../engine/record-access.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -144,7 +144,7 @@ const goOnWith = ({ held, before }: Orphan): PreparedCall['resumes'] => ({
   settings: ({ settings }) => settings,
 });
 
-/** An operation to adopt. Its lock is not `held` if a `resume` drives it for longer than this call waited: then the call waits again, as one with a name does. */
+/** A lost operation to adopt. If its lock is not `held`, because a `resume` drives it, the call waits for that, as one with a name does. */
 type Orphan = Pick<Call, 'address' | 'held' | 'before'>;
 
 /** Looks for an orphan. Rejects if the store can't be read, because a new key may be a second effect. */
@@ -176,21 +176,8 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
     // The lost call may have taken effect, so this one must not end as if it were new. If it has ended already, nobody hears of this.
     if (hold.over || client.platform.clock.now() >= deadline) throw busyError(call);
     const place = placeOf(record);
-    const isMine = await reserve(place, hold);
-    // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then this call is another effect, unless the
-    // driver is a `resume`. This wait's deadline comes first, so that the error says what the call has waited for.
-    const afterResume = isMine && driven(record) && (await awaitNoLease({ ...place, seen: { at: 0 }, deadline: deadline - 1 }));
-    const lost = isMine && (await takeLost(place, hold));
-    if (lost) {
-      const { held, waited } = lost;
-      // It may have settled since the scan.
-      const { state, revision } = readRecord(await readStored(place)) ?? {};
-      // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
-      // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
-      const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
-      const isDone = byResume && state === 'settled';
-      if (state === 'pending' || isDone) return { address: place, held, before: isDone || !held ? { ended: endedBefore(record) } : undefined };
-    }
+    const lost = await takeLost(place, record, driven(record) > 0, hold);
+    if (lost) return { address: place, ...lost };
     letGo(hold);
   }
   return undefined;
