@@ -20,18 +20,20 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
   // An unnamed call that began after another call was told of this effect intends an effect of its own. A `resume` intends none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} intended another effect, and got the outcome of ${key.key}, which was told at ${key.reportedAt}`);
-  // Each of two calls at once intends an effect of its own, and at most one of them goes on with a lost call. If the store refused to write how the first
-  // one ended, or a log-out kept its call from writing that, the other cannot know of it.
-  const wasCleared = call && key.clearedAt >= call.begunAt && key.clearedAt <= ledger.now();
-  const isToldSo = ({ verb, told: of }: Call): boolean =>
+  // Each of two calls at once intends an effect of its own, and at most one of them goes on with a lost call. If the end of the first one was not stored
+  // when its caller was told, because the store failed or a log-out forbade it, the other cannot know of it.
+  const isToldSo = ({ verb, user, told: of }: Call): boolean =>
     verb !== 'resume' &&
+    // The user who has logged in goes on with what a guest's call has sent, wherever that one is.
+    user === call?.user &&
     of !== undefined &&
     of !== told &&
     !of.slept &&
+    key.endedAt <= of.at &&
     of.at > (call?.begunAt ?? 0) &&
     of.outcome?.effect === 'done' &&
     of.outcome.key === key.key;
-  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && !op.refused && !wasCleared && op.calls.some(isToldSo))
+  if (op.unnamed && call && call.verb !== 'resume' && !told.slept && op.calls.some(isToldSo))
     ledger.violate(NAME, op, `call ${call.id} got the outcome of ${key.key}, which another call at once was told as its own`);
   if (call && call.verb !== 'resume' && !byHand) whosePayload(op, key, told, outcome, call, ledger);
 }
