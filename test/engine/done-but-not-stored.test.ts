@@ -269,6 +269,32 @@ test('a guest whose payment is done logs in: this page knows it of the operation
   expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
 });
 
+test.for([1, 2, 3])('a guest whose payment is done logs in, and `move` fails at its write %i: the page still knows it, and so it does after the next `move`', async (at, { world }) => {
+  const { tab, once: guest, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  tab.faults.clear();
+  const once = tab.once({ ...ONE, namespace: 'ann' });
+  await world.clock.advance(60 * SECOND);
+  let writes = 0;
+  tab.faults.rate('fail-before-commit', 0.5, () => Number(++writes !== at));
+  await expect(world.run(move(once, 'guest'))).rejects.toThrow();
+  await expect(world.run(settle(guest, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  await world.run(move(once, 'guest'));
+  await world.clock.advance(60 * SECOND);
+  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  empty(world);
+  await isDone(world, { tab, once, key });
+});
+
+test("a guest whose payment is done logs in, and the user's own of that name stays: the page still knows the guest's to be done", async ({ world }) => {
+  const { tab, once: guest } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  tab.faults.clear();
+  const once = tab.once({ ...ONE, namespace: 'ann' });
+  await world.end(tab, pay(once), charged(answers(201)));
+  await world.run(move(once, 'guest'));
+  await world.clock.advance(60 * SECOND);
+  await expect(world.run(settle(guest, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+});
+
 test("a guest's payment that may have charged does not take the place of what the user has done", async ({ world, page }) => {
   const guest = world.open({ ...ONE, namespace: 'guest' });
   await world.end(guest.tab, pay(guest.once), lost());
