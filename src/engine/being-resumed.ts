@@ -5,12 +5,13 @@
  */
 import { endedBefore } from '../core/begin.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { awaitLock, tryLock, tryLockInTime } from './claim.js';
+import type { Changed } from '../ports.js';
+import { awaitLock, FREE, tryLock, tryLockInTime } from './claim.js';
 import type { Call, Client, OperationAddress, OperationRun } from './client.js';
 import type { InHand } from './in-flight.js';
 import { awaitNoLease } from './lease.js';
-import { readStored, timed } from './record-access.js';
-import { unlessLate } from './wait.js';
+import { readStored, timed, updateStored } from './record-access.js';
+import { THAW_MS, unlessLate } from './wait.js';
 
 /** Who of this realm has what in hand, clients of other copies of the package included. */
 function inHand({ registry }: Client): InHand {
@@ -85,6 +86,19 @@ async function lockLost(lost: Lost, hold: Hold): Promise<{ readonly held?: () =>
 }
 
 /**
+ * Whether this press takes the end of a `resume` for its own. Without locks, presses of other tabs may have waited for it, too: the first one leaves a
+ * lease in the ended record, and the others are other effects. If the store fails, nobody can tell, and a second effect would be worse.
+ */
+function takesEnd(lost: Lost): Promise<boolean> {
+  const mark = (stored: unknown): Changed<boolean> => {
+    const record = readRecord(stored);
+    const next = record && !record.lease ? { ...record, lease: { owner: 'taken', until: 0 } } : undefined;
+    return { next, value: !record || next !== undefined };
+  };
+  return updateStored(lost, mark).catch(() => true);
+}
+
+/**
  * Takes a lost operation for a press. `record`: as the search found it. `driven`: its lease was held then. Gives how the press goes on with it; `undefined`
  * if another press has it, or it is lost no more. It is not `held` if a `resume` drives it for longer than the press waited.
  */
@@ -100,7 +114,7 @@ export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, 
   // The first press was told `unknown` before a `resume` took it in hand. So this press means the same effect, and its end is this one's.
   // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
   const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
-  const isDone = byResume && state === 'settled';
+  const isDone = byResume && state === 'settled' && (held !== FREE || (await takesEnd(lost)));
   return state === 'pending' || isDone ? { held, before: isDone || !held ? { ended: endedBefore(record) } : undefined } : undefined;
 }
 
@@ -127,7 +141,11 @@ export async function whileResumed<T>(
     // If its caller has left, the operation may still be stopping.
     if (held) await flights.get(operationKey)?.landed;
     // The lock may come too late, in a page that was frozen. Until then, an equal call must not take this page for a press.
-    (await lock)?.();
+    // It may also never come.
+    if (lock) {
+      const given = lock.then((release) => release?.());
+      await unlessLate(client.platform.clock, THAW_MS, given);
+    }
     sign?.();
     resumes.delete(operationKey);
     over();

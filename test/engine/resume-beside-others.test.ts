@@ -150,6 +150,22 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
+  test.for([false, true])(
+    'is one of two in two tabs without locks, so the other one is another effect, unless the store is full, so that nobody can tell: %s',
+    async (full, { world }) => {
+      const { once } = await afterLoss(world, { locks: false });
+      const presses = [world.open(OPTIONS, { locks: false }), world.open(OPTIONS, { locks: false })];
+      if (full) presses[0]?.tab.faults.rate('full', 1);
+      const resuming = resumed(once);
+      await rest();
+      await world.clock.advance(300);
+      const ends = await Promise.all(presses.map(({ tab, once }) => world.end(tab, send(once))));
+      await world.run(resuming);
+      expect(ends.map(({ outcome }) => outcome?.type)).toEqual(['replayed', full ? 'replayed' : 'fresh']);
+      expect(world.server.charged.size).toBe(full ? 1 : 2);
+    },
+  );
+
   test.for(['a resume', 'a press'])('is resumed at once after %s in the same tab that was aborted and still stops', async (what, { world }) => {
     const { tab, once } = await afterLoss(world);
     const cancel = new AbortController();
@@ -163,8 +179,28 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
-  test('is another effect beside a press that is under way, which a resume leaves alone', async ({ world }) => {
-    const [press, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+  test('goes on with it if the resume of another tab was aborted, and a slow store still writes its end', async ({ world }) => {
+    const { tab, once } = await afterLoss(world);
+    const other = world.open(OPTIONS);
+    const cancel = new AbortController();
+    resumed(once, { signal: cancel.signal }).catch(() => {});
+    await world.clock.advance(500);
+    tab.faults.rate({ name: 'slow', ms: 3 * SECOND }, 1);
+    await world.clock.advance(600);
+    cancel.abort(new Error('unmounted'));
+    // It finds the lost call before the end is written, and looks at it again afterwards.
+    other.tab.faults.rate({ name: 'slow', ms: SECOND }, 1);
+    expect((await world.end(other.tab, send(other.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.charged.size).toBe(1);
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test.for([
+    ['of another tab', {}],
+    ['of the same app, without locks', { locks: false }],
+  ] as const)('is another effect beside a press %s that is under way, which a resume leaves alone', async ([where, of], { world }) => {
+    const press = world.open(OPTIONS, of);
+    const other = where === 'of another tab' ? world.open(OPTIONS) : press;
     world.server.otherwise = delayed(SECOND, honest());
     const first = send(press.once);
     await rest();
@@ -174,6 +210,14 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect((await world.end(press.tab, first)).outcome).toMatchObject({ type: 'fresh' });
     expect(await resuming).toEqual([]);
     expect(world.server.charged.size).toBe(2);
+  });
+
+  test.for([true, false])('is left to one of two resumes that wait for a third one (locks: %s)', async (locks, { world }) => {
+    const { once } = await afterLoss(world, { locks });
+    world.server.otherwise = delayed(SECOND, lost());
+    const all = [resumed(once), resumed(once), resumed(once)];
+    expect((await world.run(Promise.all(all))).map(({ length }) => length)).toEqual([1, 1, 0]);
+    expect(world.server.charged.size).toBe(1);
   });
 });
 

@@ -171,6 +171,20 @@ describe('a lost call', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
+  test('is taken up at once, although another page without locks sends an older one', async ({ world }) => {
+    const limits = { attempts: 1 };
+    const [one, two] = [world.open({ limits }, { locks: false }), world.open({ limits }, { locks: false })];
+    await world.end(one.tab, one.once.fetch(URL_, POST), charged(lost()));
+    world.server.plays(delayed(20 * SECOND, replays()), charged(lost()), replays());
+    const older = watched(one.once.fetch(URL_, POST));
+    await rest();
+    expect((await world.end(one.tab, one.once.fetch(URL_, POST))).outcome).toMatchObject({ effect: 'unknown' });
+    const begun = world.clock.now();
+    expect((await world.end(two.tab, two.once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'replayed', key: world.server.keys[2] });
+    expect(world.clock.now() - begun).toBeLessThan(SECOND);
+    await world.end(one.tab, older);
+  });
+
   test.each([
     ['rejects at once with whenBusy', { whenBusy: 'reject' } as const],
     ['rejects at its deadline', { limits: { totalMs: 5 * SECOND } }],
