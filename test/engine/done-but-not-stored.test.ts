@@ -157,6 +157,16 @@ test.for<[string, (world: World) => void]>([
   expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
 });
 
+test('a screen shows what another page has begun since', async ({ world, page }) => {
+  const { tab, once } = world.open({ ...ONE, ...SHOP });
+  await world.end(tab, pay(once), lost());
+  const screen = operation(page.once, NAME);
+  screen.subscribe(() => {});
+  refresh(page.once);
+  await rest();
+  expect(screen.state).toMatchObject({ phase: 'unsettled' });
+});
+
 test.for<[string, (world: World, page: { readonly tab: Tab; readonly once: Once }) => Promise<unknown>]>([
   ['a press', (world, { tab, once }) => world.end(tab, pay(once))],
   ['resume', (world, { once }) => world.run(resumed(once))],
@@ -257,11 +267,11 @@ test.for<[string, afterMs: number, Entry[], (world: World, once: Once) => Promis
 });
 
 test('a guest whose payment is done logs in: this page knows it of the operation of the user, too', async ({ world }) => {
-  const { tab, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  const { tab, once: guest, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
   tab.faults.clear();
   const once = tab.once({ ...ONE, namespace: 'ann' });
   await world.run(move(once, 'guest'));
-  expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+  for (const each of [once, guest]) expect(operation(each, NAME).state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   await world.clock.advance(60 * SECOND);
   await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   empty(world);
@@ -269,21 +279,24 @@ test('a guest whose payment is done logs in: this page knows it of the operation
   expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
 });
 
-test.for([1, 2, 3])('a guest whose payment is done logs in, and `move` fails at its write %i: the page still knows it, and so it does after the next `move`', async (at, { world }) => {
-  const { tab, once: guest, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
-  tab.faults.clear();
-  const once = tab.once({ ...ONE, namespace: 'ann' });
-  await world.clock.advance(60 * SECOND);
-  let writes = 0;
-  tab.faults.rate('fail-before-commit', 0.5, () => Number(++writes !== at));
-  await expect(world.run(move(once, 'guest'))).rejects.toThrow();
-  await expect(world.run(settle(guest, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  await world.run(move(once, 'guest'));
-  await world.clock.advance(60 * SECOND);
-  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  empty(world);
-  await isDone(world, { tab, once, key });
-});
+test.for([1, 2, 3])(
+  'a guest whose payment is done logs in, and `move` fails at its write %i: the page still knows it, and so it does after the next `move`',
+  async (at, { world }) => {
+    const { tab, once: guest, key } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    tab.faults.clear();
+    const once = tab.once({ ...ONE, namespace: 'ann' });
+    await world.clock.advance(60 * SECOND);
+    let writes = 0;
+    tab.faults.rate('fail-before-commit', 0.5, () => Number(++writes !== at));
+    await expect(world.run(move(once, 'guest'))).rejects.toThrow();
+    await expect(world.run(settle(guest, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    await world.run(move(once, 'guest'));
+    await world.clock.advance(60 * SECOND);
+    await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    empty(world);
+    await isDone(world, { tab, once, key });
+  },
+);
 
 test("a guest whose payment is done logs in, and the user's own of that name stays: the page still knows the guest's to be done", async ({ world }) => {
   const { tab, once: guest } = await paid(world, { namespace: 'guest' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
