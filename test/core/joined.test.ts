@@ -44,6 +44,7 @@ test.each<[string, boolean, LooseRecord, LooseRecord?, LooseRecord?]>([
   ['does not count if the key stays in use', true, { keyInUse: true }],
   ['or if the app gave both the key', true, { random: false }],
   ['or if it was forgotten', true, { ending: unknown('record') }],
+  ["counts even so if nothing of the guest's was sent", false, { random: false }, { ambiguous: false }],
 ])('none of a copy %s', (_, opens, there, left = {}, moved = {}) => {
   const guest = { ...LEFT, ...left };
   expect(outweighs(aRecord({ ...guest, lease: undefined, ...moved }), aRecord({ ...NONE, ...there }), aRecord(guest), LIMITS)).toBe(opens);
