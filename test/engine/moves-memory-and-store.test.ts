@@ -3,10 +3,10 @@
  * key of the one that it leaves. Method: the first write of one page fails, and another page of the guest stores its own record.
  */
 import { describe, expect } from 'vitest';
-import { move, type Once, subscribe } from '../../src/entries/index.js';
+import { move, type Once, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, type Entry, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, type End, HOUR, newWorld, ONE, type PayOptions, pay, rest, test, type World, watched } from '../support/world.js';
+import { CART, type End, HOUR, NAME, newWorld, ONE, type PayOptions, pay, rest, test, type World, watched } from '../support/world.js';
 
 const REFUSED = answers(400, { code: 'bad_card' });
 
@@ -95,6 +95,11 @@ describe.each(['memory', 'disk'] as const)("the app gave both the same key, and 
     const { tab, once } = await together(world, charged(lost()), { body: EDITED });
     const { outcome } = await world.end(tab, pay(once, { key, body: EDITED, repeat: 'if-changed' }), replays());
     expect(outcome).toMatchObject({ effect: 'done' });
+  });
+
+  test('it is pending, under the name of the user', async ({ world }) => {
+    const { once } = await together(world, charged(lost()));
+    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
   });
 
   test('what the user has done stays done', async ({ world }) => {
