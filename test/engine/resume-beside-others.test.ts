@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest';
 import { clear, forget, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
+import type { Locks } from '../../src/ports.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { CART, type End, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -165,6 +166,19 @@ describe('a call without a name beside a resume of a lost equal one', () => {
       expect(world.server.charged.size).toBe(full ? 1 : 2);
     },
   );
+
+  test('is resumed, and pressed, without delay after a resume to which the lock manager did not answer', async ({ world }) => {
+    const { tab, once } = await afterLoss(world);
+    const locks = tab.platform.locks as Locks;
+    const { acquire } = locks;
+    Object.assign(locks, { acquire: (name: string) => (name.endsWith(':resume') ? acquire.call(locks, name) : new Promise(() => {})) });
+    expect(await world.run(resumed(once))).toEqual([]);
+    Object.assign(locks, { acquire });
+    const begun = world.clock.now();
+    expect((await world.end(tab, send(once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.clock.now() - begun).toBeLessThan(3 * SECOND);
+    expect(world.locks.names).toEqual([]);
+  });
 
   test.for(['a resume', 'a press'])('is resumed at once after %s in the same tab that was aborted and still stops', async (what, { world }) => {
     const { tab, once } = await afterLoss(world);
