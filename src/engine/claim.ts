@@ -15,6 +15,7 @@ import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, storeForOperation, timed, updateStored } from './record-access.js';
+import { isKnownDone } from './registry.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 /** The release where there is no lock, or the lock manager refuses it. */
@@ -97,13 +98,14 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
+  // A call that may mean another effect must not take the end of one that this page knows to be done for its own. So store that end first.
+  const storeEnd = (stored: unknown, now: number) => ({ value: 0, next: stored === undefined ? stored : leftOpen(job, now, stored) });
+  if (settings.repeat !== 'never' && client.registry.leftOpen.has(job.operationKey)) await orStoreError(job, updateStored(job, storeEnd));
   const operation = named(job.name);
-  // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
-  // for a name must arrive at the same key, so the key is derived from the name.
+  // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
   const { key } = settings;
-  if (key === undefined && (store.atomic || !operation)) {
+  if (key === undefined && (store.atomic || !operation))
     return claim(job, { key: keyOf(job, operation ? shaped(job, platform.randomness.uuid()) : job.id), keyKind: 'random' });
-  }
   if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyKind: 'literal' });
   const derived = key ? parts.hooks?.key : parts.derive;
   if (!derived) throw new TypeError(key ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
@@ -158,15 +160,18 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
 }
 
 /**
- * The record of an operation that an earlier call of this realm left open, or could not store as done, in case the store has lost it: a new key would
- * be a second effect. The record no longer counts when the operation may have been done elsewhere, and swept there.
+ * The record of an operation that an earlier call of this realm left open, in case the store has lost it: a new key would be a second effect. Or of one
+ * that is done, also if the store still has it as pending (`stored`). It no longer counts when it may have been done elsewhere, and swept there.
  */
 export function leftOpen(
   { client, operationKey, resumeOnly, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'> & { readonly resumeOnly?: boolean },
   storeNow: number,
+  stored?: unknown,
 ): OnceRecord | undefined {
   const record = !resumeOnly && client.registry.leftOpen.get(operationKey);
-  return record && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
+  const found = readRecord(stored);
+  const counts = stored === undefined || (found?.state === 'pending' && isKnownDone({ client, operationKey }, found));
+  return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
@@ -180,9 +185,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
-    // or moved. So it may if the call waited for another context that may have sent it, or slept meanwhile until the record was swept. In all these
-    // cases, do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
+    // A missing record may have been settled and cleared, or moved, if the call's time is over or its user has changed; or swept, if the call waited for
+    // another context or slept. Then do not insert. On a server the user is not asked, because the store may run this in another call's async context.
     const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);

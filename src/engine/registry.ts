@@ -31,13 +31,13 @@ export const OPERATIONS_MAX = 32;
 
 /**
  * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
- * the user may have logged out meanwhile in another tab; of what is open only a random key, because others are made again anyway. Not on a server, whose
- * database seldom loses a record: there it is more likely that another process has ended the operation, and that a sweep has removed it since. `lease`:
- * what an earlier driver has left.
+ * the user may have logged out meanwhile in another tab; of what is open only a random key under a name, because others are made again anyway, and a call
+ * without a name finds only what is stored. Not on a server, whose database seldom loses a record: there it is more likely that another process has ended
+ * the operation, and that a sweep has removed it since. `lease`: what an earlier driver has left.
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (job.client.platform.server || !job.name.length || !(left.random || left.ending)) return;
+  if (job.client.platform.server || !(left.ending || (left.random && job.name.length))) return;
   keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
 }
 

@@ -11,13 +11,14 @@ import { commit } from './record-access.js';
 import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
+import { isAbandoned } from './wait.js';
 
 /** What is stored of an operation's end in addition to its ending. */
 export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
-  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'aheadMs'>,
+  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'aheadMs' | 'stop'>,
   record: PendingRecord,
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
@@ -58,8 +59,9 @@ export async function settleRecord(
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, (now, latest) => ended(now, latest, kept), durability);
   const stored = (await put(answer)) || (!!answer && (await put(next)));
   if (stored) job.client.registry.leftOpen.delete(job.operationKey);
-  // It is done, even if the store has lost the record and no longer takes that.
-  else if (done) keepLeftOpen(job, ended(job.client.platform.clock.now()));
+  // It is done, even if the store has lost the record and no longer takes that. With `always`, the next call means another effect, unless the callers
+  // gave up, so that they were told `unknown`: then it goes on with this one.
+  else if (done) keepLeftOpen(job, repeat === 'always' && isAbandoned(job) && !isKnownDone(job, record) ? record : ended(job.client.platform.clock.now()));
   return stored;
 }
 

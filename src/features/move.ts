@@ -10,7 +10,7 @@ import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, guarded, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { isKnownDone } from '../engine/registry.js';
+import { isKnownDone, keepLeftOpen } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
 import { stateOf } from '../engine/shown.js';
@@ -201,8 +201,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   });
   if (!taken) return;
   let stays: OnceRecord | undefined = taken;
-  let begun: unknown;
   // What this page knows to be done it still knows if the guest's record stays, or if the store fails before the record has moved.
+  const known = registry.leftOpen.get(operationKey);
   if (!isKnownDone({ client, operationKey }, taken)) registry.leftOpen.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
@@ -232,19 +232,19 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     // A press that has begun since the look goes on in memory. If none has, the next one must find the store: in memory, nobody would find its record.
     const change = (there: unknown) =>
       readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: void registry.degraded.delete(newOperationKey) } : { value: there };
-    begun = other && !inMemory && (await updateStored({ client, store: other, id }, change));
+    if (other && !inMemory && (await updateStored({ client, store: other, id }, change))) stays = undefined;
     await update(oldId, (left) => (left?.key === key && left.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
   if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic }).delete(operationKey);
-  showMoved(client, operationKey, newOperationKey, begun ? undefined : stays);
+  showMoved(client, operationKey, newOperationKey, stays, known);
 }
 
-/** Shows what has moved. If this page knows that the guest's operation is done, that holds for the user's, too. */
-function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined): void {
-  const { flights, leftOpen } = client.registry;
-  const known = leftOpen.get(from);
-  if (stays && known?.ending && known.key === stays.key) leftOpen.set(to, seal({ ...known, id: stays.id, ns: stays.ns }));
+/** Shows what has moved. `known`: what this page knew of the guest's operation, in case the store loses that; it holds for the user's, too. */
+function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
+  const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns } : stays;
+  if (left && known?.key === stays?.key && (known?.ending || left.state === 'pending'))
+    keepLeftOpen({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
   publish(client, from, stateOf(client, from, undefined));
-  if (stays?.state === 'pending' && !flights.has(to)) publish(client, to, stateOf(client, to, stays));
+  if (stays?.state === 'pending' && !client.registry.flights.has(to)) publish(client, to, stateOf(client, to, stays));
 }

@@ -19,6 +19,7 @@ import { isDriven } from '../engine/lease.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
 import { updateStored } from '../engine/record-access.js';
+import { isKnownDone } from '../engine/registry.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -161,10 +162,12 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
       if (found.push(one as OnceRecord) >= ORPHANS_MAX) break;
     return found;
   });
-  const equal = (await Promise.all(lists)).flat().filter((record) => record.label === label);
+  const placeOf = (record: OnceRecord) => ({ ...call, ...addressOf(client, label, namespace, record), id: record.id });
+  // What this page knows to be done is not lost, even if the store did not take that.
+  const isLost = (record: OnceRecord) => !isKnownDone(placeOf(record), record);
+  const equal = (await Promise.all(lists)).flat().filter((record) => record.label === label && isLost(record));
   const [first] = equal;
   if (!first) return undefined;
-  const placeOf = (record: OnceRecord) => ({ ...call, ...addressOf(client, label, namespace, record), id: record.id });
   // The age of a key is measured by the store's clock, which only an update tells.
   const storeNow = await updateStored(placeOf(first), (_, now) => ({ value: now }));
   // Ignore the stored end of the window: a move to another account sets it to the past, although what was sent before may have had its effect.

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, type World } from '../support/world.js';
+import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -94,6 +94,63 @@ describe('a press that means another effect', () => {
   ])('begins after %s', async ([, ends], { world, page }) => {
     await ends(world, page.once);
     empty(world);
+    await beginsAnew(world, page);
+  });
+
+  test.for<[string, Parameters<typeof pay>[1]]>([
+    ["with repeat: 'always'", { repeat: 'always' }],
+    ["with repeat: 'if-changed'", { repeat: 'if-changed', ...EDITED }],
+  ])('%s begins although the store failed at the end, and still has the record: it does not get the end of the one before', async ([, of], { world }) => {
+    const faults = () => world.tabs[0]?.faults;
+    const page = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+    faults()?.clear();
+    await beginsAnew(world, page, of);
+    // No key takes the place of one that is open: the store learned the end of the first one before.
+    const states = world.writes.map(({ next }) => next);
+    expect(states.slice(-3)).toMatchObject([{ state: 'settled', key: page.key }, { state: 'pending' }, { state: 'settled' }]);
+  });
+
+  test('without a name begins, too; a page that has only lost the answer goes on with it', async ({ world }) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP });
+    const fails = () => tab.faults.rate('fail-before-commit', 1);
+    const press = (of = once) => watched(of.fetch(URL_, { method: 'POST', body: '{"cart":"c1"}' }));
+    const { outcome } = await world.end(tab, press(), charged(during(fails, answers(201))));
+    expect(outcome).toMatchObject({ type: 'fresh' });
+    tab.faults.clear();
+    const later = await world.end(tab, press(), charged(answers(201)));
+    expect(later.outcome).toMatchObject({ type: 'fresh' });
+    expect(later.outcome?.key).not.toBe(outcome?.key);
+    const other = world.open(SHOP);
+    expect((await world.end(other.tab, press(other.once), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  });
+
+  test.for<[string, (once: Once, signal?: AbortSignal) => Promise<Response>]>([
+    ["with repeat: 'always'", (once, signal) => pay(once, { repeat: 'always', signal })],
+    ['without a name', (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{"cart":"c1"}', ...(signal && { signal }) }))],
+  ])('%s goes on with the one before if that was given up, so that its caller was told unknown', async ([, press], { world }) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP });
+    const left = new AbortController();
+    const givesUp = () => {
+      tab.faults.next('fail-before-commit');
+      tab.at(2, () => left.abort());
+    };
+    await world.end(tab, press(once, left.signal), charged(during(givesUp, answers(201))));
+    const key = world.server.keys[0];
+    expect(tab.outcomeOf(left.signal.reason)).toMatchObject({ effect: 'done', key });
+    expect((await world.end(tab, press(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
+  test('begins, too, after a resume that was given up got the same answer, and could not store it either', async ({ world }) => {
+    const options = { repeat: 'always', keep: { request: true } } as const;
+    const page = await paid(world, options, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    page.tab.faults.clear();
+    const left = new AbortController();
+    const givesUp = () => {
+      page.tab.faults.next('fail-before-commit');
+      page.tab.at(2, () => left.abort());
+    };
+    world.server.plays(during(givesUp, replays()));
+    await expect(world.run(resumed(page.once, { signal: left.signal }))).rejects.toThrow();
     await beginsAnew(world, page);
   });
 

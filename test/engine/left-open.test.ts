@@ -3,7 +3,7 @@
  * Method: after a lost answer the store is emptied, as a user who deletes the site's data does, or `AsyncStorage.clear()` at a log-out.
  */
 import { expect } from 'vitest';
-import { GENERIC } from '../../src/dialects/generic.js';
+import { GENERIC, generic } from '../../src/dialects/generic.js';
 import { clear, forget, move, type Once, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
@@ -229,4 +229,25 @@ test("a guest's payment that moves to the user does not take the place of the us
   await world.end(guest.tab, pay(guest.once), lost());
   await world.run(move(once, 'guest'));
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
+});
+
+test("a guest's page that has lost the answer, and moved it to the user before its store was emptied, presses again under the same key", async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const user = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(user, 'shop'));
+  empty(world);
+  expect(await world.end(tab, pay(user), replays())).toMatchObject({ outcome: { type: 'replayed', key } });
+  // The guest's page does not know it any more.
+  empty(world);
+  expect((await world.end(tab, pay(once), charged(answers(201)))).outcome?.key).not.toBe(key);
+});
+
+test('so it does not send a key that counts for the account of the guest only', async ({ world }) => {
+  const dialect = generic();
+  const { tab, once } = world.open({ ...ONE, ...SHOP, dialect });
+  await world.end(tab, pay(once), charged(lost()));
+  const user = tab.once({ ...ONE, namespace: 'ann', dialect });
+  await world.run(move(user, 'shop'));
+  empty(world);
+  expect(await world.end(tab, pay(user))).toMatchObject({ outcome: { effect: 'unknown', reason: 'key-expired' } });
 });
