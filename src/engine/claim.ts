@@ -55,12 +55,11 @@ export async function takeLock(
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));
-  const ended = endedBefore(record);
   job.seen.at = Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, '', 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
-  return { release: release ?? FREE, waited: { ended }, locked: !!release };
+  return { release: release ?? FREE, waited: { ended: endedBefore(record) }, locked: !!release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
@@ -90,16 +89,17 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   const store = storeForOperation(job);
   // In an async function, so that a store that throws at once rejects.
   const ready = await orStoreError(job, (async () => store.ready && timed(client, store.ready(), job.deadline))());
-  if (settings.required && store.survives === 'context') {
-    const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
-    // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
-    throw platform.server ? error : storeError(job, error);
-  }
+  const unsafe = settings.required && store.survives === 'context' && new TypeError(wrong("durability 'required'", 'durability', store.kind));
+  // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
+  if (unsafe) throw platform.server ? unsafe : storeError(job, unsafe);
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
-  // A call that may mean another effect must not take the end of one that this page knows to be done for its own. So store that end first.
-  const storeEnd = (stored: unknown, now: number) => ({ value: 0, next: stored === undefined ? stored : leftOpen(job, now, stored) });
+  // Who may mean another effect must not take a known end for its own. So store that first, unless a log-out or another driver has changed the record.
+  const storeEnd = (stored: unknown, now: number) => {
+    const known = leftOpen(job, now, stored);
+    return { value: 0, next: known?.revision === readRecord(stored)?.revision ? known : undefined };
+  };
   if (settings.repeat !== 'never' && client.registry.leftOpen.has(job.operationKey)) await orStoreError(job, updateStored(job, storeEnd));
   const operation = named(job.name);
   // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
