@@ -5,7 +5,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({ namespace: 'office', use: [polling()], accepted: 'poll' });
 
   const start = (order: Order, format: string) =>
-    once.fetch(`${api}/exports`, { method: 'POST', body: JSON.stringify({ order: order.id, format }), once: ['export', order.id] });
+    once.fetch(`${api}/exports`, {
+      method: 'POST',
+      body: JSON.stringify({ order: order.id, format }),
+      once: ['export', order.id],
+    });
 
   // Every second order asks for a format that the job can't make. The customer corrects it when the job is reported as failed.
   const forms = new Map<string, string>();

@@ -5,7 +5,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({ namespace: 'till', dialect: generic({ header: 'X-Idempotency-Key' }) });
 
   const pay = (order: Order) =>
-    once.fetch(`${api}/payments`, { method: 'POST', body: JSON.stringify({ order: order.id, amount: order.amount }), once: ['pay', order.id] });
+    once.fetch(`${api}/payments`, {
+      method: 'POST',
+      body: JSON.stringify({ order: order.id, amount: order.amount }),
+      once: ['pay', order.id],
+    });
 
   return pay;
 };

@@ -11,7 +11,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({ namespace: 'till', dialect: ledger });
 
   const transfer = (order: Order) =>
-    once.fetch(`${api}/transfers`, { method: 'POST', body: JSON.stringify({ order: order.id, amount: order.amount }), once: ['transfer', order.id] });
+    once.fetch(`${api}/transfers`, {
+      method: 'POST',
+      body: JSON.stringify({ order: order.id, amount: order.amount }),
+      once: ['transfer', order.id],
+    });
 
   return transfer;
 };

@@ -6,7 +6,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
     use: [reconciling()],
     namespace: 'till',
-    dialect: defineDialect({ name: 'versions', place: inBody('changeId'), answers: [{ status: 409, at: { code: 'VERSION_CONFLICT' }, means: 'open' }] }),
+    dialect: defineDialect({
+      name: 'versions',
+      place: inBody('changeId'),
+      answers: [{ status: 409, at: { code: 'VERSION_CONFLICT' }, means: 'open' }],
+    }),
     reconcile: async ({ operation, key, response, signal }) => {
       const found = await fetch(`${api}/accounts/${operation[1]}/changes/${key}`, { signal, cache: 'no-store' });
       if (found.ok) return found;

@@ -8,7 +8,12 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
     use: [hooks()],
     namespace: 'till',
-    dialect: defineDialect({ name: 'snowflakes', place: inBody('id'), replays: true, answers: [{ status: 409, at: { code: 'ID_TAKEN' }, means: 'mismatch' }] }),
+    dialect: defineDialect({
+      name: 'snowflakes',
+      place: inBody('id'),
+      replays: true,
+      answers: [{ status: 409, at: { code: 'ID_TAKEN' }, means: 'mismatch' }],
+    }),
   });
 
   const pay = (order: Order) =>

@@ -10,7 +10,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({ namespace: 'till', dialect: orders });
 
   const pay = (order: Order) =>
-    once.fetch(`${api}/payments`, { method: 'POST', body: JSON.stringify({ amount: order.amount }), once: { operation: ['pay', order.id], key: order.id } });
+    once.fetch(`${api}/payments`, {
+      method: 'POST',
+      body: JSON.stringify({ amount: order.amount }),
+      once: { operation: ['pay', order.id], key: order.id },
+    });
 
   return pay;
 };
