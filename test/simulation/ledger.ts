@@ -230,14 +230,18 @@ export class Books implements Ledger {
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
     // A page has stored again what it knows to be done.
-    if (after.state === 'settled' && key.end === 'evicted') key.end = 'settled';
+    if (after.state === 'settled' && !before && key.end) key.end = 'settled';
     if (after.state !== 'pending') return;
     // A key that is not random is also used again after the storage was lost.
     const toldSince = key.noneAt > (Number.isFinite(key.rebornAt) ? key.rebornAt : Number.NEGATIVE_INFINITY);
     const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
     // A page goes on with the key that it left open, if another one has ended it and a sweep or a log-out has removed the record.
-    if (why === 'written' && !before && key.end && key.sends.some((send) => send.context === context)) Object.assign(key, { revived: true, epoch: op.epoch });
+    if (why === 'written' && !before && key.end && key.sends.some((send) => send.context === context)) {
+      key.revived = true;
+      // A key that is not random is only made again.
+      if (after.random) key.epoch = op.epoch;
+    }
     // A power loss took the end of the key away, so its operation goes on.
     // A loss of power may take a log-out away.
     if (why === 'power-loss' && after.revision < (before?.revision ?? 0)) key.clearedAt = Number.POSITIVE_INFINITY;

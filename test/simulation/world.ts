@@ -291,7 +291,7 @@ export class World {
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random is used again, and an effect that it had in an earlier epoch is the only one that it can have. An app that asks by key
     // means this key.
-    const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one)) || this.#isLeftOpen(one);
+    const counts = (one: KeyFacts): boolean => one === key || one.epoch === op.epoch || (!one.random && key === undefined) || this.#isLeftOpen(one);
     const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
     // An operation that took effect in part must go on.
     if (done.length) return done.some(isWhole) ? 'done' : 'unknown';

@@ -34,6 +34,8 @@ export const nothingLost: Checker = {
       }
       for (const key of op.keys.values()) {
         if (key.epoch !== op.epoch || !wasSent(key) || key.listed || key.told) continue;
+        // `move` has left it to the guest, because the user has another operation of that name, and has said so (`move-conflict`).
+        if (key.user !== op.user && key.pendingInStore) continue;
         // The stored record of such a key tells the next call of the name how the operation ended.
         if (key.end === 'settled' || key.end === 'rejected') continue;
         if (key.damaged) ledger.apart('record-torn', op);
