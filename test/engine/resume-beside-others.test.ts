@@ -180,6 +180,23 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
+  test('goes on with it if a resume of another tab gets the lock too late, and has not given it back yet', async ({ world }) => {
+    const { tab, once } = await afterLoss(world);
+    const locks = tab.platform.locks as Locks;
+    const { acquire } = locks;
+    const late = async (name: string) => {
+      const release = await acquire.call(locks, name);
+      await new Promise<void>((resolve) => void world.clock.timer(name.endsWith(':resume') ? 0 : 10.5 * SECOND, resolve));
+      return release;
+    };
+    Object.assign(locks, { acquire: late });
+    expect(await world.run(resumed(once))).toEqual([]);
+    const other = world.open(OPTIONS);
+    expect((await world.end(other.tab, send(other.once))).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.charged.size).toBe(1);
+    expect(world.locks.names).toEqual([]);
+  });
+
   test.for(['a resume', 'a press'])('is resumed at once after %s in the same tab that was aborted and still stops', async (what, { world }) => {
     const { tab, once } = await afterLoss(world);
     const cancel = new AbortController();
