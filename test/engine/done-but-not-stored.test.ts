@@ -281,6 +281,15 @@ test('pending does not list what this page knows to be done; another page lists 
   expect(await world.run(pending(other.once))).toEqual([]);
 });
 
+test('another effect is not begun while the store cannot take the end of the one before: nothing is sent', async ({ world }) => {
+  const { tab, once } = await paid(world, { repeat: 'always' }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  expect(world.server.arrivals).toHaveLength(1);
+  tab.faults.clear();
+  expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+  expect(world.server.charged.size).toBe(2);
+});
+
 test('a log-out clears it like others that are done, wherever it is shown', async ({ world }) => {
   const faults = () => world.tabs[0]?.faults;
   const { tab, once } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));

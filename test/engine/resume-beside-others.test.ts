@@ -197,6 +197,20 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
+  test('waits for a resume of another tab, and a log-out in between: no second key is sent, and what it is told is true', async ({ world }) => {
+    const { once } = await afterLoss(world);
+    const other = world.open(OPTIONS);
+    const resuming = watched(resumed(once));
+    await rest();
+    const press = send(other.once);
+    await rest();
+    await clear(once);
+    expect((await world.end(other.tab, press)).outcome?.effect).not.toBe('none');
+    await world.run(resuming);
+    expect(world.server.charged.size).toBe(1);
+    expect(world.locks.names).toEqual([]);
+  });
+
   test.for(['a resume', 'a press'])('is resumed at once after %s in the same tab that was aborted and still stops', async (what, { world }) => {
     const { tab, once } = await afterLoss(world);
     const cancel = new AbortController();
