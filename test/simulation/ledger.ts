@@ -237,7 +237,8 @@ export class Books implements Ledger {
     const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
     // A page goes on with the key that it left open, if another one has ended it and a sweep or a log-out has removed the record.
-    if (why === 'written' && !before && key.end && key.sends.some((send) => send.context === context)) {
+    const leftOpen = context !== undefined && (key.seen.has(context) || key.sends.some((send) => send.context === context));
+    if (why === 'written' && !before && key.end && leftOpen) {
       key.revived = true;
       // A key that is not random is only made again.
       if (after.random) key.epoch = op.epoch;
