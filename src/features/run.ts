@@ -81,7 +81,8 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
     return settings.onOutcome?.(end);
   };
   const value = await operate({ client, settings: { ...settings, onOutcome }, address, read, signal });
-  return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
+  // A Response that tells of a refusal, or of nothing, is no result.
+  return schema && outcome.effect === 'done' ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 
 function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {

@@ -409,3 +409,36 @@ test('reconcile is asked after a refusal whose Response the function of `run` ha
   };
   expect((await run(giving(world, refused))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
 });
+
+describe('with a schema (`result`)', () => {
+  const seen: unknown[] = [];
+  /** Takes what has an id, as of a payment. */
+  const result = {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'test',
+      validate: (value: unknown) => {
+        seen.push(value);
+        return value instanceof Response ? { issues: [{ message: 'no id' }] } : { value };
+      },
+    },
+  };
+
+  test.each([
+    ['a refusal', 402, { effect: 'none', type: 'rejected' }],
+    ['a 503 at the last attempt', 503, { effect: 'unknown', reason: 'unavailable' }],
+  ])('%s, which is no result, is given as it is: nothing says that it is done', async (_, status, outcome) => {
+    const { world, run } = scene({ limits: { attempts: 1 } });
+    seen.length = 0;
+    expect(await run(giving(world, problem(status, 'no')), { result })).toMatchObject({ status, error: undefined, outcome });
+    expect(seen).toEqual([]);
+  });
+
+  test('the Response of what is done is parsed', async () => {
+    const { world, run } = scene();
+    expect(await run(giving(world, Response.json({}, { status: 201 })), { result })).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { effect: 'done' },
+    });
+  });
+});
