@@ -69,6 +69,8 @@ export interface Registry extends InFlightTables, ScreenTables {
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
+  /** By key: how many functions given to `run` have not ended, also after their time was over. Absent before the first `run`. */
+  running?: Map<string, number> | undefined;
 }
 
 /** Where an operation is found: its user, its name, and its ids. */

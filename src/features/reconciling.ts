@@ -67,10 +67,13 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
 
-/** Whether the last attempt of an earlier driver, which died or sleeps, may still be on its way. Until it has ended, nobody knows of no effect. */
+/**
+ * Whether the last attempt of an earlier driver, which died or sleeps, may still be on its way, or a function given to `run` has not ended.
+ * Until then, nobody knows of no effect.
+ */
 function mayStillArrive({ job, record, start }: Driver): boolean {
   const { lease } = start.asks ? record : (start.found ?? { lease: undefined });
-  return mayArrive({ ...record, lease }, job.settings.limits, job.client.platform.clock.now() + job.aheadMs);
+  return job.client.registry.running?.has(record.key) || mayArrive({ ...record, lease }, job.settings.limits, job.client.platform.clock.now() + job.aheadMs);
 }
 
 /** Asks `reconcile` which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */

@@ -106,6 +106,12 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
       return childKey(key, label);
     };
+    const { running = new Map() } = client.registry;
+    client.registry.running = running;
+    const count = (more: number): unknown => {
+      const left = (running.get(key) ?? 0) + more;
+      return left ? running.set(key, left) : running.delete(key);
+    };
     const sent = await withSignal(platform.clock, attempt.ms, [attempt.job.stop], async (signal): Promise<AttemptResult | undefined> => {
       // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
       const argument = new Proxy<Attempt>(
@@ -120,16 +126,20 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       const call = () => effect(argument);
       const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
       let ended: RunEnd<unknown>;
+      count(1);
       try {
         ended = { value: await (parts.effect ? parts.effect(attempt, act) : act()) };
       } catch (error) {
         ended = { error };
       }
+      count(-1);
       const end = { ...ended, keys: labels.size };
       if (signal.aborted) return undefined;
       // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
       // call may have taken effect, whatever the answer to the last one.
-      return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+      const result = await read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+      // An earlier function that ignores its signal may still make its call under this key, after this refusal.
+      return running.has(key) && result.reading.kind === 'refused' && !result.reading.sticky ? { ...result, reading: OPEN, refusal: undefined } : result;
     });
     return sent ?? { reading: NO_ANSWER };
   };

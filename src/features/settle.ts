@@ -20,7 +20,7 @@ import { clientOf, type Once } from '../once.js';
  *
  * @throws TypeError on a wrong name or effect
  * @throws ERR_ONCE_BUSY while a call drives it (for `'done'` not if `move` took it from that call); for `'none'` also if another context may
- * have sent it since this was called, or one that died or sleeps may have an attempt on its way: look again
+ * have sent it since this was called, one that died or sleeps may have an attempt on its way, or a function of `run` has not ended: look again
  * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
@@ -47,7 +47,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
     const behind = now < since - THAW_MS || (now - since > THAW_MS && base.touchedAt > since + storeNow - now);
-    if (effect === 'none' && (behind || mayArrive(base, limits, storeNow))) return { value: busyError(operation) };
+    if (effect === 'none' && (behind || client.registry.running?.has(base.key) || mayArrive(base, limits, storeNow))) return { value: busyError(operation) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
