@@ -129,3 +129,8 @@ export function checkCallOptions(init: object): void {
   checkLease(limits);
   checkHeaders(keep);
 }
+
+/** The same for one `run`: its function makes the request, so nobody would send what a hook gives. */
+export const checkRunOptions = (options: object): void => {
+  if ('headers' in options) throw new TypeError('once: there is no option run.headers');
+};

@@ -7,7 +7,7 @@ import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
-import { checkCallOptions, checkClientOptions } from './option-spec.js';
+import { checkCallOptions, checkClientOptions, checkRunOptions } from './option-spec.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
@@ -134,6 +134,7 @@ function metaOf(meta: unknown): Json {
 export function runSettings<T>(client: Settings, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
   if (typeOf(options) !== 'object') throw new TypeError(`once: options of run must be an object, got ${typeOf(options)}`);
   const { signal, result, verdict, ...rest } = options;
+  checkRunOptions(rest);
   // The types refuse it. Otherwise all orders would be one operation, under the name that `run` got, and all but the first would be told done.
   if ((rest as OperationOptions).operation) throw new TypeError(wrong('run', 'name-given'));
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');

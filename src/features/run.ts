@@ -225,5 +225,6 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.
   const mayResend = client.transport.mayResend({ body: '{}' });
-  return { reading, refusal, mayResend, result: resultOf(answered), reached: true, retryAfterMs: retryAfterMs(answer.header, client.platform.clock.now()) };
+  const askedMs = retryAfterMs(answer.header, client.platform.clock.now()) ?? (reading.kind === 'in-progress' ? dialect.inProgressAfterMs : undefined);
+  return { reading, refusal, mayResend, result: resultOf(answered), reached: true, retryAfterMs: askedMs };
 }

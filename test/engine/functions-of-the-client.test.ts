@@ -89,6 +89,12 @@ describe.each(Object.entries(CALLS))('%s', (name, call) => {
   });
 });
 
+if (!LEAN)
+  test('headers given to run, in JavaScript, are refused: nobody would send them', async () => {
+    const call = run(newWorld().tab().once(), NAME, () => 1, { headers: () => ({}) } as never);
+    await expect(call).rejects.toThrow(new TypeError('once: there is no option run.headers'));
+  });
+
 describe('options', () => {
   const once = () => newWorld().tab().once();
   const unreached = (): never => {

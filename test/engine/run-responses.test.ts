@@ -74,6 +74,14 @@ describe('a Response that the function returns', () => {
     expect(world.clock.now() - begun).toBe(2000);
   });
 
+  test('of 409 in progress makes the next attempt wait as long as the dialect says, if the answer says nothing', async () => {
+    const { world, run } = scene({ dialect: { ...GENERIC, inProgressAfterMs: 3000 } });
+    const busy = problem(409, 'A request is outstanding for this Idempotency-Key');
+    const begun = world.clock.now();
+    expect((await run(giving(world, busy, Response.json({}, { status: 201 })))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now() - begun).toBe(3000);
+  });
+
   test('of 402 is a refusal: run resolves with it, as fetch does', async ({ world, run }) => {
     const end = await run(giving(world, problem(402, 'Your card was declined')));
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
