@@ -98,9 +98,16 @@ function checkJson(): void {
   if (JSON.stringify([1]) !== '[1]') throw new TypeError('once: Array.prototype.toJSON changes what JSON.stringify writes: delete it');
 }
 
+/** Throws a TypeError if an option stands where it is not known, but belongs to another place, which the error names. */
+function checkPlace(given: object, own: Spec, other: Spec, path: string, place: string): void {
+  for (const name of Object.keys(Object(given)))
+    if (!Object.hasOwn(own, name) && Object.hasOwn(other, name)) throw new TypeError(`once: there is no option ${path}${name}: give it to ${place}`);
+}
+
 /** Throws a TypeError or RangeError that names the wrong option of a client. */
 export function checkClientOptions(options: object): void {
   checkJson();
+  checkPlace(options, CLIENT, OPERATION, '', 'a call, in once');
   check(options, CLIENT, '');
   const { dialect, retry, durability, store, use = [], limits, keep, connectivity } = options as OnceOptions;
   checkLease(limits);
@@ -124,6 +131,7 @@ export function checkClientOptions(options: object): void {
 export function checkCallOptions(init: object): void {
   // What everybody tries first: it is `name` wherever an operation is read.
   if (Object.hasOwn(init, 'name')) throw new TypeError('once: there is no option once.name, but once.operation');
+  checkPlace(init, OPERATION, CLIENT, 'once.', 'createOnce');
   check(init, OPERATION, 'once');
   const { limits, keep } = init as OperationOptions;
   checkLease(limits);

@@ -141,6 +141,14 @@ test('once.name, which the lists of operations have, is refused with the name of
   expect(world.records).toEqual([]);
 });
 
+if (!LEAN)
+  test('an option of the client at a call, or of a call at the client, is refused with the place that it belongs to', async ({ world, tab, once }) => {
+    const { error } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: { operation: NAME, retry: {} } as never })));
+    expect(String(error)).toBe('TypeError: once: there is no option once.retry: give it to createOnce');
+    expect(() => createOnce({ meta: {} } as never)).toThrow('once: there is no option meta: give it to a call, in once');
+    expect(world.records).toEqual([]);
+  });
+
 describe('an option of fetch', () => {
   if (!LEAN)
     test.for<[string, unknown]>([
