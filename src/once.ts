@@ -155,7 +155,7 @@ export async function callFetch(
   const settings = ownKey === undefined ? dialectSettings : { ...dialectSettings, key: ownKey };
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && bare && ownKey !== undefined) return send();
-  const name = ownLabel ? undefined : nameOf?.({ method, url: request.url, json: jsonOf(request.body) });
+  const name = nameOf?.({ method, url: request.url, json: jsonOf(request.body) });
   const label = ownLabel ?? (name && encodeName(name));
   if (label || !bare) refuseHidden(request);
   if (label)

@@ -119,8 +119,8 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (stored && !stays) return tell(drive, decision.ending, undefined, undefined, { cause });
-    return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
+    const ending = stored && !stays ? decision.ending : unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store');
+    return tell(drive, ending, undefined, undefined, { cause });
   }
   if (decision.ask) {
     const reconciled = await job.client.parts.ask?.(drive, decision.ending.reason, result, cause);

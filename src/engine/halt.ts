@@ -23,9 +23,8 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolea
 
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
-  const sameKey = found?.key === known.key;
   const lost: Stopped = { decision: stop('busy', false), lost: true };
-  if (!sameKey) return lost;
+  if (found?.key !== known.key) return lost;
   if (found.state === 'pending') return isStill(known, found) ? undefined : lost;
   return found.ending?.effect === 'unknown' ? lost : { ...lost, ended: found };
 }

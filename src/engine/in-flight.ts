@@ -65,8 +65,8 @@ interface Caller {
   readonly left: Outcome;
   /** Rejects the caller with this error when its own deadline comes first. */
   readonly late?: Promise<Error> | undefined;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
+  /** Resolves the caller's promise, or rejects it (`fails`). */
+  readonly end: (value: unknown, fails: boolean) => void;
 }
 
 /** The signal's reason, or an AbortError on old platforms, which give none. */
@@ -103,8 +103,8 @@ function readBy(signal: AbortSignal | undefined, stop: Closing): void {
 
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
-  /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
-  readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly noted: Outcome | undefined }[] = [];
+  /** For callers that left before the end and were rejected then: each gives one of them the final outcome, for its `onOutcome` and for `outcomeOf`. */
+  readonly #gone: ((landing: Landing) => void)[] = [];
   /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
   readonly stop = new Closing();
   /** Resolves `fingerprint`, which begins with the call's `repeat`: who means another effect does not join. Called with `undefined` if the body could not be read. */
@@ -151,13 +151,16 @@ export class InFlightOperation {
   }
 
   /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */
-  join(caller: Omit<Caller, 'resolve' | 'reject'>): Promise<unknown> {
+  join(caller: Omit<Caller, 'end'>): Promise<unknown> {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const dismiss = (reason: unknown, noted: Outcome | undefined): void => {
         if (!this.#callers.size) this.stop.abort(reason);
-        this.#gone.push({ caller: entry, reason, noted });
-        entry.reject(reason);
+        this.#gone.push((landing) => {
+          const own = this.#outcomeFor(entry, landing);
+          if (noted && this.#tables.outcomes.get(reason as object) === noted) this.#note(reason, own);
+        });
+        entry.end(reason, true);
       };
       const leave = (): void => {
         // The caller aborted inside of its own `onOutcome`, so its answer is already on the way.
@@ -167,13 +170,11 @@ export class InFlightOperation {
         this.#note(entry.request, entry.left);
         dismiss(reason, giveUp(this.#tables, reason, entry.left));
       };
-      const end =
-        (done: (value: unknown) => void) =>
-        (value: unknown): void => {
-          signal?.removeEventListener('abort', leave);
-          done(value);
-        };
-      const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
+      const end = (value: unknown, fails: boolean): void => {
+        signal?.removeEventListener('abort', leave);
+        (fails ? reject : resolve)(value);
+      };
+      const entry: Caller = { ...caller, end };
       if (this.#landing) {
         this.#tell(entry, this.#landing);
         return;
@@ -187,9 +188,8 @@ export class InFlightOperation {
 
   /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. `landing` is left out if nobody can have joined. */
   land(landing?: Landing): void {
-    const { flights, outcomes } = this.#tables;
     this.#landing = landing;
-    flights.delete(this.#operationKey);
+    this.#tables.flights.delete(this.#operationKey);
     this.fingerprinted(undefined);
     if (landing) {
       const [first, ...others] = this.#callers;
@@ -197,11 +197,7 @@ export class InFlightOperation {
       for (const caller of others) this.#tell(caller, landing);
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
-      // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
-      for (const { caller, reason, noted } of this.#gone) {
-        const own = this.#outcomeFor(caller, landing);
-        if (noted && outcomes.get(reason as object) === noted) this.#note(reason, own);
-      }
+      for (const tellGone of this.#gone) tellGone(landing);
     }
     this.#landed();
   }
@@ -230,7 +226,6 @@ export class InFlightOperation {
     this.#note(given, own);
     if (isOnceError(given)) this.#note(given.response, own);
     if (result?.lasting === false && !gone) readBy(caller.signal, this.stop);
-    if (fail || gone) caller.reject(given);
-    else caller.resolve(given);
+    caller.end(given, !!(fail || gone));
   }
 }

@@ -59,8 +59,9 @@ async function sweep(client: Client, every: number): Promise<void> {
 /** Removes a scanned record if it is due, or stores when it gets its second look. */
 export async function visit(client: Client, store: Store, scanned: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
   const result = await updateStored({ client, store, id: scanned.id }, (now, storeNow) => ifDue(readRecord(now), scanned, before, storeNow));
-  const { label, key, state } = scanned;
-  if (result === 'removed' && state === 'pending') emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });
+  const { label } = scanned;
+  if (result === 'removed' && scanned.state === 'pending')
+    emit(client, { name: decodeName(label), label }, scanned.key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;
 }
 
