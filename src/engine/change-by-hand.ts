@@ -53,7 +53,7 @@ export async function changeByHand(
     await freeFromDeadOwner(place);
     const next = (found: unknown, storeNow: number): Changed<OnceError | undefined> => {
       // If the store has lost the record of what this realm may have sent, the app is not told that there is nothing to forget.
-      const stored = found ?? leftOpen({ client, operationKey, settings: client.settings }, storeNow);
+      const stored = found ?? leftOpen(operation, storeNow);
       const record = readRecord(stored);
       const changed = change(record, stored, storeNow, ids);
       const done = readRecord(changed.next)?.ending?.effect === 'done';

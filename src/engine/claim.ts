@@ -95,12 +95,12 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
-  // Who may mean another effect must not take a known end for its own. So store that first, unless a log-out or another driver has changed the record.
+  // First store a known end: where another tab says none, and for who means another effect, unless a log-out or another driver has changed the record.
   const storeEnd = (stored: unknown, now: number) => {
-    const known = leftOpen(job, now, stored);
-    return { value: 0, next: known?.revision === readRecord(stored)?.revision ? known : undefined };
+    const [known, found] = [leftOpen(job, now, stored), readRecord(stored)];
+    return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
   };
-  if (settings.repeat !== 'never' && client.registry.leftOpen.has(job.operationKey)) await orStoreError(job, updateStored(job, storeEnd));
+  if (client.registry.leftOpen.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
   const operation = named(job.name);
   // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
   const { key } = settings;
@@ -161,34 +161,34 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
 
 /**
  * The record of an operation that an earlier call of this realm left open, in case the store has lost it: a new key would be a second effect. Or of one
- * that is done, also if the store still has it as pending (`stored`). It no longer counts when it may have been done elsewhere, and swept there.
+ * that is done, also if the store has it as pending or as none (`stored`). It no longer counts when it may have been done elsewhere, and swept there.
  */
 export function leftOpen(
-  { client, operationKey, resumeOnly, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'> & { readonly resumeOnly?: boolean },
+  job: Pick<OperationRun, 'client' | 'operationKey'> & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>,
   storeNow: number,
   stored?: unknown,
 ): OnceRecord | undefined {
-  const record = !resumeOnly && client.registry.leftOpen.get(operationKey);
+  const { client, resumeOnly, settings = client.settings } = job;
+  const record = !resumeOnly && client.registry.leftOpen.get(job.operationKey);
   const found = readRecord(stored);
-  const counts = stored === undefined || (found?.state === 'pending' && isKnownDone({ client, operationKey }, found));
+  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && isKnownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
 export async function claim(job: OperationRun, key: MadeKey, rule = begin): Promise<Begun> {
   const { client } = job;
-  const { platform } = client;
   const claimant = claimantOf(job, key);
   const ownRule = job.resumes?.begin ?? rule;
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
-    const now = platform.clock.now();
+    const now = client.platform.clock.now();
     job.aheadMs = storeNow - now;
     // A missing record may have been settled and cleared, or moved, if the call's time is over or its user has changed; or swept, if the call waited for
     // another context or slept. Then do not insert. On a server the user is not asked, because the store may run this in another call's async context.
     const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
-    const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!platform.server && !isSamePerson(job)));
+    const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.

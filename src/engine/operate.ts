@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -223,7 +223,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else if (!isKnownDone(job, record)) keepLeftOpen(job, drive.record, start.found?.lease);
+  else keepLeftOpen(job, drive.record, start.found?.lease);
   return finished;
 }
 

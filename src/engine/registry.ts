@@ -37,7 +37,7 @@ export const OPERATIONS_MAX = 32;
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
   const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (job.client.platform.server || !(left.ending || (left.random && job.name.length))) return;
+  if (job.client.platform.server || !(left.ending || (left.random && job.name.length && !isKnownDone(job, left)))) return;
   keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
 }
 

@@ -35,33 +35,35 @@ export async function settleRecord(
   // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
   let next = answer;
-  const ended = (now: number, latest = now, kept?: StoredAnswer): OnceRecord => {
-    // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
-    // it asks, it may only have been locked: write it again as it is.
-    next = undefined;
-    const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
-    const state = done ? 'settled' : 'retired';
-    return seal({
-      ...bare(record),
-      ...rest,
-      state,
-      ending,
-      sticky,
-      keyInUse,
-      refusedOnly: undefined,
-      settledAt: now,
-      touchedAt: now + job.aheadMs,
-      forgetAt,
-      answer: kept,
-      previous: done ? undefined : doneBefore(record),
-    });
-  };
-  const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, (now, latest) => ended(now, latest, kept), durability);
+  const ended =
+    (kept?: StoredAnswer) =>
+    (now: number, latest = now): OnceRecord => {
+      // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
+      // it asks, it may only have been locked: write it again as it is.
+      next = undefined;
+      const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
+      const state = done ? 'settled' : 'retired';
+      return seal({
+        ...bare(record),
+        ...rest,
+        state,
+        ending,
+        sticky,
+        keyInUse,
+        refusedOnly: undefined,
+        settledAt: now,
+        touchedAt: now + job.aheadMs,
+        forgetAt,
+        answer: kept,
+        previous: done ? undefined : doneBefore(record),
+      });
+    };
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, ended(kept), durability);
   const stored = (await put(answer)) || (!!answer && (await put(next)));
   if (stored) job.client.registry.leftOpen.delete(job.operationKey);
   // It is done, even if the store has lost the record and no longer takes that. With `always`, the next call means another effect, unless the callers
   // gave up, so that they were told `unknown`: then it goes on with this one.
-  else if (done) keepLeftOpen(job, repeat === 'always' && isAbandoned(job) && !isKnownDone(job, record) ? record : ended(job.client.platform.clock.now()));
+  else if (done) keepLeftOpen(job, repeat === 'always' && isAbandoned(job) && !isKnownDone(job, record) ? record : ended()(job.client.platform.clock.now()));
   return stored;
 }
 

@@ -12,7 +12,7 @@ import type { OperationState } from './observed.js';
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {
   const found = readRecord(stored);
   // This page may know that it is done although the store did not take that, or has lost it.
-  const known = leftOpen({ client, operationKey, settings: client.settings }, client.platform.clock.now(), stored);
+  const known = leftOpen({ client, operationKey }, client.platform.clock.now(), stored);
   const record = known?.ending ? known : found;
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))

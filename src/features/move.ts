@@ -212,7 +212,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     stays = await update(id, (target, stored, now) => {
       isDone = target?.state === 'settled';
       // If the store has lost it, only this page knows of it.
-      const own = hiding ?? (stored === undefined ? leftOpen({ client, operationKey: newOperationKey, settings }, now) : undefined);
+      const own = hiding ?? (stored === undefined ? leftOpen({ client, operationKey: newOperationKey }, now) : undefined);
       if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
       const mine = readRecord(own);
       const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>
