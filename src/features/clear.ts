@@ -42,7 +42,12 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
-  for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
+  // Nor may a call begin an operation that has none yet: it would store the user's data anew.
+  for (const [key, { owner, seen }] of client.registry.flights)
+    if (isOperationOf(client, namespace, key)) {
+      (owner as Client).session.changes++;
+      seen.at = -Infinity;
+    }
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);
