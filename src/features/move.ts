@@ -157,16 +157,6 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
 }
 
 /**
- * What was done before the record that moves. `replaced`: the user's own record of that name. What was done before that stays known, as if the user
- * had pressed this one.
- */
-function previousOf(before: OnceRecord, replaced: OnceRecord | undefined, ids: Pick<OnceRecord, 'id' | 'ns'>): OnceRecord['previous'] {
-  const ended = before.previous ?? (replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced }));
-  // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
-  return ended && readRecord(ended) ? seal({ ...ended, ...ids }) : ended;
-}
-
-/**
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
@@ -182,14 +172,21 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const apart = (of: OnceRecord): boolean => of.state === 'pending' && of.ambiguous && isPerAccount(client, of);
-  const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
+  const apart = (of: OnceRecord): boolean => of.state !== 'retired' && of.ambiguous && isPerAccount(client, of);
+  const owned = (of: OnceRecord, instead?: OnceRecord['previous']): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window, so early that no clock which
     // is set back opens it again, this device's or the store's. Nor does the link of a 202 count there: behind it may be the work of another
-    // operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one.
-    const scoped = apart(before) ? { windowEndsAt: LONG_AGO, link: undefined } : {};
-    const previous = previousOf(before, replaced, { id, ns });
-    return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
+    // operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one. Of what was done before, nobody
+    // asks for the answer there.
+    const scoped = apart(of) && { windowEndsAt: LONG_AGO, link: undefined };
+    // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
+    const before = readRecord(of.previous);
+    return { ...of, ...scoped, id, ns, previous: before ? seal(owned(before)) : (of.previous ?? instead) } as OnceRecord;
+  };
+  const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
+    // `replaced`: the user's own record of that name. What was done before that stays known, as if the user had pressed this one.
+    const previous = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
+    return seal({ ...owned(before, previous), generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(oldId, (current, _, now) => {
@@ -242,7 +239,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
 
 /** Shows what has moved. `known`: what this page knew of the guest's operation, in case the store loses that; it holds for the user's, too. */
 function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
-  const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns } : stays;
+  const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns, windowEndsAt: stays.windowEndsAt } : stays;
   if (left && known?.key === stays?.key && (known?.ending || left.state === 'pending'))
     keepLeftOpen({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
   publish(client, from, stateOf(client, from, undefined));

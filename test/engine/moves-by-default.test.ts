@@ -4,8 +4,10 @@
  * would charge for every key that it has not seen in the account.
  */
 import { describe, expect } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
 import { clear, move, type Once, type OnceOptions, outcomeOf, pending, resumeOne, run, settle } from '../../src/entries/index.js';
-import { charged, delayed, lost } from '../support/server.js';
+import { pressOffline } from '../support/press-offline.js';
+import { answers, charged, delayed, during, type Entry, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { CART, DAY, HOUR, MINUTE, NAME, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
@@ -110,6 +112,42 @@ test.for([
   expect(await world.end(tab, pay(ann))).toMatchObject(EXPIRED);
   expect((await world.run(pending(ann)))[0]?.expiresAt).toBeLessThan(world.clock.now() + tab.skewMs);
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+describe("what is done under a guest's key, which counts for one account, is not asked for in the user's account", () => {
+  const options = { ...ONE, dialect: { ...generic(), replays: true }, repeat: 'if-changed' } as const;
+  const EDITED = { body: { ...CART, amount: 11 } };
+
+  test.for<[string, Entry | 'offline', boolean]>([
+    ['may have been sent, and the app says none', lost(), true],
+    ['was refused, and its key stays in use', answers(400, { code: 'bad_card' }), false],
+    ['was never sent', 'offline', false],
+  ])('if the edited form after it %s', async ([, meets, byHand], { world }) => {
+    const first = world.tab({ resends: true });
+    const press = (page: Tab, of = {}) => pay(page.once({ ...options, namespace: 'guest' }), of);
+    await world.end(first, press(first), answers(201));
+    if (meets !== 'offline') await world.end(first, press(first, EDITED), meets);
+    const tab = meets === 'offline' ? await pressOffline(first, (page) => press(page, EDITED)) : first.reload();
+    const ann = tab.once({ ...options, namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    await world.clock.advance(10 * MINUTE);
+    if (byHand) await world.run(settle(ann, NAME, 'none'));
+    const before = world.server.arrivals.length;
+    expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(before);
+  });
+
+  test('if only this page knows that it is done, because the store did not take the end and has lost the record since', async ({ world, tab }) => {
+    const guest = tab.once({ ...options, namespace: 'guest' });
+    world.server.plays(during(() => tab.faults.rate('fail-before-commit', 1), answers(201)));
+    expect((await world.end(tab, pay(guest))).outcome).toMatchObject({ type: 'fresh' });
+    tab.faults.clear();
+    const ann = tab.once({ ...options, namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    world.damage(() => null);
+    expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
 });
 
 test('a guest who logs in, logs out, pays again and logs in once more: both payments are kept, one after the other', async ({ world, tab }) => {
