@@ -88,6 +88,11 @@ export class Context {
     return this.#realm.registry as Registry | undefined;
   }
 
+  /** What this context keeps in its memory because the store did not take it. */
+  get kept(): readonly OnceRecord[] {
+    return [...this.#memory.values()];
+  }
+
   /** The user whose session it is, for its namespace and for the server. */
   get user(): string {
     return this.session ?? this.device.user;

@@ -43,7 +43,7 @@ export class Screens {
     const { id, device } = this.#context;
     for (const [name, { state }] of this.#open) {
       const op = world.opFor(device.user, name, 1);
-      if (!world.untold(op)) world.books.see({ kind: 'shown', op, context: id, state, stored: world.storedFor(device, name) });
+      if (!world.untold(op)) world.books.see({ kind: 'shown', op, context: id, state, stored: world.storedFor(this.#context, name) });
     }
   }
 }

@@ -177,11 +177,14 @@ export class World {
     return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.#repeat, parts: this.#parts });
   }
 
-  /** The record under this button's name in the session of this device, unless it has ended and is due to be forgotten. */
-  storedFor(device: Device, name: number): OnceRecord | undefined {
+  /**
+   * The record under this button's name in the session of this page's device, unless it has ended and is due to be forgotten. If the store did not take
+   * the page's record, the page goes on with the one in its memory, whatever other pages store.
+   */
+  storedFor({ device, kept }: Context, name: number): OnceRecord | undefined {
     const label = JSON.stringify(['pay', name]);
-    const found = [...device.medium.records.values()].map(readRecord);
-    const stored = found.find((one) => one?.label === label && USER_BY_NS.get(one.ns) === device.user);
+    const found = (records: Iterable<unknown>) => [...records].map(readRecord).find((one) => one?.label === label && USER_BY_NS.get(one.ns) === device.user);
+    const stored = found(kept) ?? found(device.medium.records.values());
     return stored?.state === 'pending' || (stored && stored.forgetAt > this.storeNow(device)) ? stored : undefined;
   }
 
