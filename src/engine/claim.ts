@@ -2,6 +2,7 @@
 import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
+import { isBegunAnew } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
 import { SCHEME } from '../http/request.js';
@@ -26,10 +27,7 @@ export async function tryLock({ platform: { locks } }: Client, lock: string): Pr
   return locks ? locks.acquire(lock).catch(() => FREE) : FREE;
 }
 
-/**
- * The same with a time limit of its own, for callers without a deadline. `undefined` also if the lock manager does not answer in time,
- * because another context may hold the lock.
- */
+/** The same with a time limit of its own, for callers without a deadline. `undefined` also if no answer comes: another context may hold the lock. */
 export async function tryLockInTime(client: Client, lock: string): Promise<(() => void) | undefined> {
   const request = tryLock(client, lock);
   return timed(client, request).catch(() => {
@@ -55,7 +53,7 @@ export async function takeLock(
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));
-  job.seen.at = Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs));
+  Object.assign(job.seen, { at: Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)), record });
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, '', 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
@@ -190,6 +188,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
+    if (begun.do === 'drive' && isBegunAnew(readRecord(stored), job.seen)) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
     const next = begun.do === 'drive' || !stored ? begun.record : begun.back;

@@ -3,6 +3,7 @@ import type { Claimant } from '../core/claimant.js';
 import type { OperationKey } from '../core/ids.js';
 import { isObject } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
+import type { Seen } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { Closing } from './closing.js';
@@ -138,10 +139,10 @@ export class InFlightOperation {
    * context drove. `Infinity` before that, and after an end without an effect. `-Infinity` once something may have been sent, here or there: then a
    * record that is missing was removed, and that does not mean that nothing was sent.
    */
-  readonly seen: { at: number };
+  readonly seen: Seen;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen = { at: Infinity }) {
+  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen: Seen = { at: Infinity }) {
     this.owner = owner;
     this.deadline = deadline;
     this.seen = seen;

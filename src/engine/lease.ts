@@ -71,7 +71,7 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (record) job.seen.at = seenAt(record, askedAt);
+    if (record) Object.assign(job.seen, { at: seenAt(record, askedAt), record });
     if (await freeFromDeadOwner(job)) return;
   }
 }

@@ -171,6 +171,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   const begun = await beginRecord(job);
   if (begun.back) announceChange(job.client);
   flight.looks.push({ ended: endedBefore(begun.record) });
+  flight.seen.record = begun.record ?? flight.seen.record;
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);

@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, run } from '../../src/entries/index.js';
-import { answers, charged, delayed, lost, unreachable } from '../support/server.js';
+import { answers, charged, delayed, type Entry, lost, unreachable } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
@@ -98,6 +98,30 @@ test('a call that waits behind one that drove for minutes and sent nothing sends
   const call = pay(once, { body: { cart: 'c1', amount: 12 } });
   expect((await world.end(tab, front)).outcome).toMatchObject({ type: 'unsent' });
   expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+});
+
+describe.each(CONTEXTS)('in %s, a log-out drops the operation while the call is frozen, and the next press has', (_, of) => {
+  const EDITED = { body: { cart: 'c1', amount: 12 } };
+
+  test.for<[string, Entry]>([
+    ['been refused', answers(400, { code: 'bad_card' })],
+    ['an outcome that is unknown', lost()],
+  ])('%s: the call sends nothing, because the operation that it has seen may be done', async ([, meets], { world }) => {
+    const driver = world.open(SHORT, of);
+    const { tab: waiter, once } = world.open(PATIENT, of);
+    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+    const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 13 } }));
+    waiter.freeze();
+    await world.run(clear(driver.once, { unsettled: 'forget' }));
+    await world.end(driver.tab, first);
+    await world.clock.advance(MINUTE);
+    await world.end(driver.tab, pay(driver.once, { ...EDITED, ...ONE }), meets);
+    const sent = world.server.arrivals.length;
+    await world.clock.advance(MINUTE);
+    waiter.thaw();
+    expect(await world.end(waiter, call)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(sent);
+  });
 });
 
 test('a log-out that removes the record while the call is frozen is the same', async ({ world }) => {
