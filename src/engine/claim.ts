@@ -15,7 +15,7 @@ import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { readStored, returnToStore, storeForOperation, timed, updateStored } from './record-access.js';
+import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
 import { isKnownDone } from './registry.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
@@ -23,9 +23,8 @@ import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 export const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses, goes on without a lock. */
-export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
-  return locks ? locks.acquire(lock).catch(() => FREE) : FREE;
-}
+export const tryLock = async ({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> =>
+  locks ? locks.acquire(lock).catch(() => FREE) : FREE;
 
 /** The same with a time limit of its own, for callers without a deadline. `undefined` also if no answer comes: another context may hold the lock. */
 export async function tryLockInTime(client: Client, lock: string): Promise<(() => void) | undefined> {
@@ -183,17 +182,16 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = client.platform.clock.now();
     job.aheadMs = storeNow - now;
-    // A missing record may have been settled and cleared, or moved, if the call's time is over or its user has changed; or swept, if the call waited for
-    // another context or slept. Then do not insert. On a server the user is not asked, because the store may run this in another call's async context.
-    const isLate = now >= job.deadline || now - job.seen.at > WAITERS_MS;
+    // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
+    // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
+    const isLate = now >= job.deadline || now - job.seen.at > (job.waited ? WAITERS_MS : STORE_TIMEOUT_MS);
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     if (begun.do === 'drive' && isBegunAnew(readRecord(stored), job.seen)) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
-    const next = begun.do === 'drive' || !stored ? begun.record : begun.back;
-    begun = { ...begun, back: next };
-    return { value: begun, next };
+    begun = { ...begun, back: begun.do === 'drive' || !stored ? begun.record : begun.back };
+    return { value: begun, next: begun.back };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');

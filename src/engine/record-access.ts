@@ -8,7 +8,7 @@ import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
-/** How long a store may take. After that it counts as failed. */
+/** How long a store may take. After that it counts as failed. A call whose first look at its record comes later than this has slept. */
 export const STORE_TIMEOUT_MS = 10_000;
 
 /** Where one record is, and the deadline of the call (ms since 1970) if there is one. */

@@ -248,6 +248,40 @@ test.for<[string, number, TabOptions]>([
   },
 );
 
+test('a press that is frozen before its first look for less than a minute, while another page sends the operation and `move` takes it, sends nothing', async ({
+  world,
+}) => {
+  const [sleeper, quick] = [world.open(SHORT), world.open({ ...SHORT, ...ONE })];
+  sleeper.tab.at(1, () => sleeper.tab.freeze());
+  const [press] = await world.begin(pay(sleeper.once));
+  expect((await world.end(quick.tab, pay(quick.once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+  await world.run(move(world.open({ ...ONE, namespace: 'ann' }).once, 'shop'));
+  await world.clock.advance(15 * SECOND);
+  sleeper.tab.thaw();
+  expect(await world.end(sleeper.tab, press)).toMatchObject(NOT_SURE);
+  expect(world.server.arrivals).toHaveLength(1);
+  expect((await world.end(sleeper.tab, pay(sleeper.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+});
+
+test.for([1, 2, 3])('a press that waits behind a page that freezes before its first look (at crossing %i) is sent', async (crossing, { world }) => {
+  const [sleeper, quick] = [world.open(SHORT), world.open(SHORT)];
+  sleeper.tab.at(crossing, () => sleeper.tab.freeze());
+  const [press] = await world.begin(pay(sleeper.once));
+  expect((await world.end(quick.tab, pay(quick.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+  sleeper.tab.thaw();
+  await world.end(sleeper.tab, press);
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('a press whose page was frozen for a few seconds is sent', async ({ world }) => {
+  const { tab, once } = world.open(SHORT);
+  tab.at(1, () => tab.freeze());
+  const [press] = await world.begin(pay(once));
+  await world.clock.advance(9 * SECOND);
+  tab.thaw();
+  expect((await world.end(tab, press, answers(201))).outcome).toMatchObject({ type: 'fresh' });
+});
+
 test('a body that takes minutes to read is sent all the same', async ({ world }) => {
   const { tab, once } = world.open(PATIENT);
   const body = new ReadableStream({
