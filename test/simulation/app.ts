@@ -89,7 +89,8 @@ export class App {
     if (world.options.guests && context.user === USERS[0]) {
       // Before any press, the app moves what the guest left unsettled. If that fails, it tries again later.
       return this.bring(context).then((brought) =>
-        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
+        // Nor does anybody press if a log-out elsewhere has ended this page's session meanwhile.
+        brought && !context.session ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
       );
     }
     return this.#pressed(context, press, insisted);
@@ -184,11 +185,13 @@ export class App {
     const sweep = new Sweep((op) => this.#begin(context, op, 'resume', 0, { inBackground }));
     context.sweep = sweep;
     const { sessions } = context.device;
+    const { user } = context;
     world.log(() => `${context.id} resumes all, ${concurrency} at a time`);
     const over = (whole: boolean, of: unknown): void => {
       context.sweep = undefined;
       // A run that was cut short says nothing of the operations under way, and another user is not told of them: they stay pending.
-      const silent = whole && !aborted.signal.aborted && !context.closed && context.device.sessions === sessions ? sweep.open() : [];
+      const isSame = context.device.sessions === sessions && context.user === user;
+      const silent = whole && !aborted.signal.aborted && !context.closed && isSame ? sweep.open() : [];
       for (const call of silent) world.books.violate('outcome-is-true', call.op, `resume() came to its end without a word of call ${call.id}`);
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
       if (sweep.most > concurrency && !inBackground) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);

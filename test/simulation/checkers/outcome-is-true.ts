@@ -39,12 +39,19 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
-function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context, repeat }: Call, ledger: Ledger): void {
+function whosePayload(
+  op: OpFacts,
+  key: KeyFacts,
+  { by, code }: Told,
+  outcome: Outcome,
+  { payload, begunAt, context, repeat, user }: Call,
+  ledger: Ledger,
+): void {
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect is that of payload ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
   const ownOnly = key.effects.every((effect) => effect.payload === payload);
-  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context)
+  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context && key.user === user)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
