@@ -98,8 +98,7 @@ function done(marked: boolean, s: Situation): Decision {
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
   // If the platform may resend, this is only a guess. Then the record lists no payload, so that the next call is sent whatever its payload is.
   if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true, payloads: s.mayResend ? [] : undefined });
-  // With `if-changed`, no payload counts as done, so that the next call is sent whatever its payload is.
-  return settle(fresh(false, true), { ask: true, marked, payloads: s.repeat === 'if-changed' ? [] : undefined });
+  return settle(fresh(false, true), { ask: true, marked });
 }
 
 /** Waits for another attempt while the limits allow it; otherwise ends the call, and claims nothing that is not certain. */
@@ -185,10 +184,10 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'accepted':
       return { do: 'poll' };
     case 'burnt':
-      return stop(reading.kind, true);
+      return stop('burnt', true);
     case 'open':
       return stop(s.ambiguous ? 'refused-after-ambiguity' : 'refused', true);
     case 'not-a-verdict':
-      return stop(reading.kind, false);
+      return stop('not-a-verdict', false);
   }
 }
