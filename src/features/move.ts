@@ -1,5 +1,4 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
-import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { joined, outweighs, weightOf } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
@@ -8,7 +7,7 @@ import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { announceChange, emit, guarded, publish } from '../engine/observe.js';
+import { announceChange, emit, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { isKnownDone, keepLeftOpen } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
@@ -18,6 +17,7 @@ import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
 import { wrong } from '../texts/full.js';
+import { isPerAccount, LONG_AGO, ownedAs } from './moved-keys.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -104,9 +104,6 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
 /** Whether the next call would go on with the record's key. */
 const isOpen = ({ state, keyInUse }: OnceRecord): boolean => state === 'pending' || keyInUse === true;
 
-/** The end of a key window that is over, ms since 1970. Not 0, which may count as absent. */
-const LONG_AGO = 1;
-
 /**
  * Whether the guest's record (`incoming`) and the user's stand for one operation: the app gave both the same key, or an earlier, interrupted move
  * has inserted it already. Not if the user's is done and the key counts for one account only (`apart`): then the guest's attempt was another one. Of
@@ -138,24 +135,6 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, found: Fo
   }
 }
 
-/** The dialect that a client speaks for the record's request; `undefined` if the app's `dialect` function fails. */
-function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | undefined {
-  const { settings, parts } = client;
-  const { hooks } = parts;
-  const [method = '', url = origin] = endpoint?.split(' ') ?? [];
-  return origin === '' || !hooks ? settings.dialect : guarded(client, () => hooks.dialect(settings, { method, url }))?.dialect;
-}
-
-/**
- * Whether the record's key may count for one account only. It may unless its dialect says that it counts for all accounts; and if neither
- * this client nor one that was extended from it knows the dialect, nobody can tell.
- */
-function isPerAccount(client: Client, record: OnceRecord): boolean {
-  const clients = [client, ...(client.extensions?.living ?? [])];
-  const dialect = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
-  return dialect?.perAccount !== false && record.carrier !== '';
-}
-
 /**
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
@@ -173,20 +152,11 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const apart = (of: OnceRecord): boolean => of.state !== 'retired' && of.ambiguous && isPerAccount(client, of);
-  const owned = (of: OnceRecord, instead?: OnceRecord['previous']): OnceRecord => {
-    // If a key counts for one account only, the server does not know it for the new account: end the key window, so early that no clock which
-    // is set back opens it again, this device's or the store's. Nor does the link of a 202 count there: behind it may be the work of another
-    // operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one. Of what was done before, nobody
-    // asks for the answer there.
-    const scoped = apart(of) && { windowEndsAt: LONG_AGO, link: undefined };
-    // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
-    const before = readRecord(of.previous);
-    return { ...of, ...scoped, id, ns, previous: before ? seal(owned(before)) : (of.previous ?? instead) } as OnceRecord;
-  };
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // `replaced`: the user's own record of that name. What was done before that stays known, as if the user had pressed this one.
     const previous = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
-    return seal({ ...owned(before, previous), generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
+    const own = ownedAs({ id, ns }, before, apart, previous);
+    return seal({ ...own, generation: Math.max(generation, own.generation), revision: own.revision + 1 } as OnceRecord);
   };
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(oldId, (current, _, now) => {
