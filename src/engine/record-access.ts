@@ -6,6 +6,7 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
+import { isKnownDone } from './registry.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
 /** How long a store may take. After that it counts as failed. A call whose first look at its record comes later than this has slept. */
@@ -116,6 +117,8 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   // An earlier call of this realm may have left it open. On a store that is not atomic, keys are derived, so this key may have been sent before its
   // record was lost.
   if (stored === undefined) return absent && storeForOperation(place).atomic && !place.client.registry.leftOpen.has(place.operationKey);
-  // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
-  return readRecord(stored)?.ending?.effect === 'none';
+  // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another
+  // tab has stored of what this page knows to be done.
+  const record = readRecord(stored);
+  return record?.ending?.effect === 'none' && !isKnownDone(place, record);
 }

@@ -4,19 +4,19 @@ import { joined, outweighs, weightOf } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseOfMove } from '../core/retention.js';
-import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idsOf, namespaceOf } from '../engine/address.js';
 import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { announceChange, emit, publish } from '../engine/observe.js';
+import { announceChange, emit } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { isKnownDone, keepLeftOpen } from '../engine/registry.js';
+import { isKnownDone } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
-import { stateOf } from '../engine/shown.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
 import { wrong } from '../texts/full.js';
+import { moveKnown, placeIn, showMoved } from './moved.js';
 import { isPerAccount, LONG_AGO, ownedAs } from './moved-keys.js';
 
 /**
@@ -40,6 +40,7 @@ export async function move(once: Once, from: string): Promise<void> {
     for (const scanned of [scanPending(client, guest, { all: true }), scanInUse(client, guest)])
       await inGroups(scanned, (found) => moveOne(client, guest, to, found));
     await moveDamaged(client, guest, to);
+    await moveKnown(client, guest, to);
   } finally {
     // If the store fails in the middle, some records are moved already, so other tabs must look in any case.
     announceChange(client);
@@ -136,16 +137,13 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, found: Fo
 }
 
 /**
- * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
- * inserted there before it is removed here, so a crash in between leaves both, with the same key.
+ * Moves one record to its id in the namespace `to`. The record is inserted there before it is removed here, so a crash in between leaves both, with
+ * the same key.
  */
 async function moveRecord(client: Client, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
   const { key, label, id: oldId } = record;
   const { registry, settings } = client;
-  const unnamedId = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
-  const address = addressOf(client, label, to, { key, id: unnamedId });
-  const { id, ns } = await idsOf(client, address);
-  const newOperationKey = address.operationKey;
+  const { id, ns, operationKey: newOperationKey } = await placeIn(client, to, record);
   const inMemory = store !== client.store;
   const update = <T>(
     of: RecordId,
@@ -205,13 +203,4 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
   if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic }).delete(operationKey);
   showMoved(client, operationKey, newOperationKey, stays, known);
-}
-
-/** Shows what has moved. `known`: what this page knew of the guest's operation, in case the store loses that; it holds for the user's, too. */
-function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
-  const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns, windowEndsAt: stays.windowEndsAt } : stays;
-  if (left && known?.key === stays?.key && (known?.ending || left.state === 'pending'))
-    keepLeftOpen({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
-  publish(client, from, stateOf(client, from, undefined));
-  if (stays?.state === 'pending' && !client.registry.flights.has(to)) publish(client, to, stateOf(client, to, stays));
 }

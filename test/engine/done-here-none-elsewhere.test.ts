@@ -3,9 +3,9 @@
  * fails when a payment ends as done, and still has it as pending; another tab then ends it, in each way in which a tab can.
  */
 import { expect } from 'vitest';
-import { clear, forget, operation, refresh, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, forget, move, operation, refresh, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, during } from '../support/server.js';
-import { HOUR, test as inWorld, MINUTE, NAME, ONE, type Page, pay, rest, type World } from '../support/world.js';
+import { HOUR, test as inWorld, MINUTE, NAME, ONE, type Page, pay, rest, URL_, type World, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const DECLINED = () => answers(402, { code: 'paid' });
@@ -79,4 +79,38 @@ test.for<[string, (world: World, other: Page) => Promise<unknown>]>([
   const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
   expect(outcome).toMatchObject({ type: 'fresh' });
   expect(outcome?.key).not.toBe(key);
+});
+
+test('a press that is given up before it began is not told that nothing took effect', async ({ world, page }) => {
+  const { tab, once } = page;
+  await world.run(settle(world.open(SHOP).once, NAME, 'none'));
+  const left = new AbortController();
+  const body = new ReadableStream({ pull() {} });
+  const init = { method: 'POST', body, duplex: 'half', signal: left.signal, once: { operation: NAME } } as RequestInit;
+  const press = watched(once.fetch(URL_, init));
+  await rest();
+  left.abort();
+  await world.run(Promise.allSettled([press]));
+  await rest();
+  expect(tab.outcomeOf(left.signal.reason)).toMatchObject({ effect: 'unknown', attempts: 0 });
+});
+
+inWorld("it is known of the user's operation, too, where another tab has moved the guest's first", async ({ world }) => {
+  let user = 'guest';
+  const { tab, once } = world.open({ ...ONE, namespace: () => user });
+  const { outcome } = await world.end(tab, pay(once), charged(during(() => tab.faults.rate('fail-before-commit', 1), answers(201))));
+  tab.faults.clear();
+  await world.clock.advance(MINUTE);
+  const ann = world.open({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann.once, 'guest'));
+  user = 'ann';
+  const screen = operation(once, NAME);
+  screen.subscribe(() => {});
+  await world.run(move(once, 'guest'));
+  await rest();
+  expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: outcome?.key } });
+  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  await world.run(settle(ann.once, NAME, 'none'));
+  expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done', key: outcome?.key } });
+  expect(world.server.arrivals).toHaveLength(1);
 });
