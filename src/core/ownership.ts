@@ -11,15 +11,19 @@ export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
 /** Whether the lease of `record` is the one that the driver of `known` took. */
 export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease != null && record.lease?.owner === lease.owner;
 
-/** What a call has seen of its operation. `at`: {@link seenAt}. */
+/** What a call has seen of its operation. `at`: {@link seenAt}. `over`: it may send nothing any more, because of what {@link see} saw or a log-out. */
 export interface Seen {
   at: number;
   record?: OnceRecord | undefined;
+  over?: unknown;
 }
 
 /**
- * Whether the record that a call has seen, for which something may have been sent, was removed meanwhile, and this one begun after that: while a record
- * is there, its revision rises only, unless the ended record comes back that it had replaced.
+ * Notes what a call finds. It is over if the record that it has seen, for which something may have been sent, was removed meanwhile, and this one begun
+ * after that: while a record is there, its revision rises only, unless the ended record comes back that it had replaced.
  */
-export const isBegunAnew = (found: OnceRecord | undefined, { at, record: seen }: Seen): unknown =>
-  at < 0 && seen && found && seen.key !== found.key && seen.revision >= found.revision && seen.previous?.key !== found.key;
+export function see(seen: Seen, found: OnceRecord | undefined, at = seen.at): void {
+  const { record } = seen;
+  seen.over ||= seen.at < 0 && record && found && record.key !== found.key && record.revision >= found.revision && record.previous?.key !== found.key;
+  Object.assign(seen, { at, record: found ?? record });
+}

@@ -2,7 +2,7 @@
 import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
-import { isBegunAnew } from '../core/ownership.js';
+import { see } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
 import { SCHEME } from '../http/request.js';
@@ -52,7 +52,7 @@ export async function takeLock(
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));
-  Object.assign(job.seen, { at: Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)), record });
+  see(job.seen, record, Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, '', 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
@@ -184,10 +184,12 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     job.aheadMs = storeNow - now;
     // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
     // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
-    const isLate = now >= job.deadline || now - job.seen.at > (job.waited ? WAITERS_MS : STORE_TIMEOUT_MS);
+    // A key strategy, which may take its time, gives the operation the same key again.
+    const isLate = now >= job.deadline || now - job.seen.at > (job.waited || key.keyKind === 'derived' ? WAITERS_MS : STORE_TIMEOUT_MS);
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
-    if (begun.do === 'drive' && isBegunAnew(readRecord(stored), job.seen)) begun = { do: 'nothing' };
+    see(job.seen, readRecord(stored));
+    if (begun.do === 'drive' && job.seen.over) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
     begun = { ...begun, back: begun.do === 'drive' || !stored ? begun.record : begun.back };

@@ -2,6 +2,7 @@
  * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. There they only save
  * work; safety rests on the key. If a driver dies, with or without a lock, its lease tells until when its last attempt may be on its way.
  */
+import { see } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS, MOVED, seenAt } from '../core/retention.js';
 import type { Client, Driver, OperationRun } from './client.js';
@@ -71,7 +72,7 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (record) Object.assign(job.seen, { at: seenAt(record, askedAt), record });
+    if (record) see(job.seen, record, seenAt(record, askedAt));
     if (await freeFromDeadOwner(job)) return;
   }
 }

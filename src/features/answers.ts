@@ -33,6 +33,8 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   // have seen the key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
+    // The user has logged out since this call began.
+    job.seen.over ||
     // A function given to `run` would be called again, and a server that ignores the key would execute the request.
     !payload?.keyed?.(job, record.carrier) ||
     // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.

@@ -42,11 +42,12 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
-  // Nor may a call begin an operation that has none yet: it would store the user's data anew.
+  // Nor may a call that has not begun begin, or go on with a key that is kept: it would store the user's data anew. One without a name has no flight yet.
+  client.session.cleared = {};
   for (const [key, { owner, seen }] of client.registry.flights)
     if (isOperationOf(client, namespace, key)) {
       (owner as Client).session.changes++;
-      seen.at = -Infinity;
+      seen.over = true;
     }
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {

@@ -55,14 +55,14 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
 }
 
 /** A call whose address is not known yet, because it depends on the content. */
-type Placeless = OperationAddress & Omit<Call, 'address' | 'read'> & Pick<OperationRun, 'deadline'> & { readonly stop: AbortSignal };
+type Placeless = OperationAddress & Omit<Call, 'address' | 'read'> & Pick<OperationRun, 'deadline'> & { readonly stop: AbortSignal; readonly cleared: unknown };
 
 function placeless(client: Client, settings: Settings, { signal, request }: RequestInput): Placeless {
   check({ signal }, { signal: 'signal' }, '');
   const startedAt = client.platform.clock.now();
   const address = addressOf(client, labelOfContent());
   const stop = signal ?? new AbortController().signal;
-  return { ...address, client, settings, signal, request, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
+  return { ...address, client, settings, signal, request, stop, startedAt, cleared: client.session.cleared, deadline: startedAt + settings.limits.totalMs };
 }
 
 /**
@@ -72,7 +72,10 @@ function placeless(client: Client, settings: Settings, { signal, request }: Requ
 async function whilePlaceless<T>(call: Placeless, work: Promise<T>, isNew = false): Promise<T> {
   const { client, settings, stop } = call;
   try {
-    return await inTime(call, settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
+    const done = await inTime(call, settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
+    // After a log-out, this call would store the user's data anew, and send it.
+    if (!client.platform.server && client.session.cleared !== call.cleared) throw failure(call, unknown('identity'));
+    return done;
   } catch (error) {
     const left = error instanceof CallerLeft;
     const ending = isNew ? unsent('aborted') : unknown('aborted');

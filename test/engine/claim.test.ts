@@ -155,6 +155,11 @@ describe('the key', () => {
     expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
   });
 
+  test.for([12, 25])('from a strategy that takes %i s is sent', async (seconds, { world, tab, once }) => {
+    const key = () => new Promise<string>((resolve) => world.clock.timer(seconds * 1000, () => resolve('order-42')));
+    expect((await world.end(tab, pay(once, { key }), answers(201))).outcome).toMatchObject({ type: 'fresh', key: 'order-42' });
+  });
+
   test('from a strategy is made again a few times at most while the generation of the record rises', async ({ world, tab, once }) => {
     const asked: number[] = [];
     const key = ({ generation }: { generation: number }): string => {

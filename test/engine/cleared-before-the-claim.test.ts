@@ -1,8 +1,13 @@
-/** Goal: a call that had not begun when the user logged out stores and sends nothing afterwards. Method: `clear` is called while its request is read. */
-import { expect } from 'vitest';
-import { clear } from '../../src/entries/index.js';
-import { answers, charged } from '../support/server.js';
-import { NAME, pay, test, URL_, watched } from '../support/world.js';
+/**
+ * Goal: a call that had not begun when the user logged out stores and sends nothing afterwards. Method: `clear` is called while its request is read, or
+ * while it waits for another tab or process that drives the operation.
+ */
+import { describe, expect } from 'vitest';
+import { stripe } from '../../src/dialects/stripe.js';
+import { clear, type Once } from '../../src/entries/index.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import type { TabOptions } from '../support/tab.js';
+import { CART, NAME, ONE, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 
@@ -28,4 +33,55 @@ test.for(['fingerprint', 'body'])('a log-out while its %s is read', async (what,
   expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown', reason: 'record', attempts: 0 } });
   expect([world.server.arrivals, world.records]).toEqual([[], []]);
   expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+});
+
+describe.each<[string, TabOptions]>([
+  ['pages', {}],
+  ['pages without locks', { locks: false }],
+  ['processes', { server: true, locks: false }],
+])('a log-out while the call waits for another one, in %s', (_, of) => {
+  test.for([
+    ['the same form, whose answer is lost', CART, lost()],
+    ['an edited form, after the first one is done', { ...CART, amount: 11 }, answers(201)],
+    ['the same form, which is done', CART, answers(201)],
+  ] as const)('%s', async ([, body, meets], { world }) => {
+    const options = { ...SHOP, ...ONE, keep: { request: true } };
+    const [driver, caller] = [world.open(options, of), world.open(options, of)];
+    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(meets)));
+    const [call] = await world.begin(pay(caller.once, { body, repeat: 'always', meta: { note: 'secret' } }));
+    await world.run(clear(caller.once));
+    await world.end(driver.tab, first);
+    await world.end(caller.tab, call);
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(JSON.stringify(world.records)).not.toMatch(/secret|amount/);
+  });
+});
+
+test('a log-out while a call is read whose operation is done: its answer is not asked for', async ({ world, tab }) => {
+  let logsOut = false;
+  const fingerprint = async (): Promise<string> => {
+    if (logsOut) await clear(once);
+    return 'x';
+  };
+  const once: Once = tab.once({ ...SHOP, dialect: stripe(), fingerprint });
+  await world.end(tab, pay(once), charged(answers(201)));
+  logsOut = true;
+  expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done', attempts: 0 } });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test.for<[string, { readonly once?: true }]>([
+  ['without a name', {}],
+  ['named by its content', { once: true }],
+])('a log-out while a call %s is read', async ([, how], { world, tab }) => {
+  const once: Once = tab.once({
+    ...SHOP,
+    fingerprint: async () => {
+      await clear(once);
+      return 'x';
+    },
+  });
+  const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' }, ...how }));
+  expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity', attempts: 0 } });
+  expect([world.server.arrivals, world.records]).toEqual([[], []]);
 });

@@ -124,6 +124,27 @@ describe.each(CONTEXTS)('in %s, a log-out drops the operation while the call is 
   });
 });
 
+test.for<[string, TabOptions]>([
+  ['processes', { server: true, locks: false }],
+  ['pages without locks', { locks: false }],
+])('in %s, the call sends nothing if it thaws while that press is being sent, and is refused afterwards', async ([, of], { world }) => {
+  const driver = world.open(SHORT, of);
+  const { tab: waiter, once } = world.open(PATIENT, of);
+  const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+  const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 13 } }));
+  waiter.freeze();
+  await world.run(clear(driver.once, { unsettled: 'forget' }));
+  await world.end(driver.tab, first);
+  await world.clock.advance(MINUTE);
+  const press = pay(driver.once, { body: { cart: 'c1', amount: 12 }, ...ONE });
+  const [second] = await world.begin(press, delayed(5 * SECOND, answers(400, { code: 'bad_card' })));
+  await world.clock.advance(2 * SECOND);
+  waiter.thaw();
+  expect((await world.end(driver.tab, second)).outcome).toMatchObject({ effect: 'none' });
+  expect(await world.end(waiter, call)).toMatchObject(NOT_SURE);
+  expect(world.server.arrivals).toHaveLength(2);
+});
+
 test('a log-out that removes the record while the call is frozen is the same', async ({ world }) => {
   const { driver, waiter, call } = await frozen(world, {});
   await world.clock.advance(5 * MINUTE);
