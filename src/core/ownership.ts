@@ -25,5 +25,6 @@ export interface Seen {
 export function see(seen: Seen, found: OnceRecord | undefined, at = seen.at): void {
   const { record } = seen;
   seen.over ||= seen.at < 0 && record && found && record.key !== found.key && record.revision >= found.revision && record.previous?.key !== found.key;
-  Object.assign(seen, { at, record: found ?? record });
+  seen.at = at;
+  seen.record = found ?? record;
 }

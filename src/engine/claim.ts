@@ -184,8 +184,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     job.aheadMs = storeNow - now;
     // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
     // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
-    // A key strategy, which may take its time, gives the operation the same key again.
-    const isLate = now >= job.deadline || now - job.seen.at > (job.waited || key.keyKind === 'derived' ? WAITERS_MS : STORE_TIMEOUT_MS);
+    // A key that is not random is the same again, and a key strategy may take its time.
+    const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' ? STORE_TIMEOUT_MS : WAITERS_MS);
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
