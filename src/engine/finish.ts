@@ -147,12 +147,13 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
   if (!(withoutPresent || retryAt || spent || record.lease || start.found?.lease || refusals)) return;
   const now = job.client.platform.clock.now();
-  // Give the lease back. Until the last attempt of an earlier driver has ended, the lease that it left must keep the app from settling.
+  // Give the lease back, unless a function of `run` goes on after its call. Until the last attempt of an earlier driver has ended, the lease that it left
+  // must keep the app from settling.
   // While the record has the lease of a move, as it may where calls take no leases, `commit` stores nothing.
   const next = seal({
     ...(withoutPresent ?? record),
     ...refusals,
-    lease: start.found?.lease,
+    lease: job.client.registry.outlives?.(drive) ?? start.found?.lease,
     retryAt,
     spentAt: spent ? now : undefined,
     touchedAt: now + job.aheadMs,

@@ -50,6 +50,39 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
   return work().finally(() => cancel());
 }
 
+/** The end of the lease's owner while a function of `run` goes on after its call. */
+const OUTLIVED = '+';
+
+/**
+ * The lease that a call leaves in the record because a function of `run` goes on after it, and may still act. It keeps no driver out, but until the function
+ * has ended ({@link giveBack}), or this time is over, no other context may say that there was no effect.
+ */
+export function outlives({ job, record: { key, lease }, start }: Pick<Driver, 'job' | 'record' | 'start'>): OnceRecord['lease'] {
+  const { client, settings, aheadMs } = job;
+  const { leaseMs, totalMs } = settings.limits;
+  if (!lease || !client.registry.running?.has(key)) return undefined;
+  const owner = client.owner + OUTLIVED;
+  const found = start.found?.lease;
+  // What an earlier call of this client has left is for functions that are counted here again, so keep only what it had found.
+  const { earlier } = found?.owner === owner ? found : lease;
+  return { ...lease, owner, earlier, until: client.platform.clock.now() + aheadMs + leaseMs + totalMs, locked: true };
+}
+
+/** Gives back the lease that {@link outlives} left, when no function of this key goes on any more. Never rejects. */
+export async function giveBack({ client, operationKey, id }: OperationRun, key: OnceRecord['key']): Promise<void> {
+  const { flights, running } = client.registry;
+  // The call may just be storing its end.
+  await flights.get(operationKey)?.landed;
+  const change = (stored: unknown) => {
+    const record = readRecord(stored);
+    const mine = record?.key === key && !running?.has(key) && record.lease?.owner === client.owner + OUTLIVED;
+    // An earlier driver, which this lease counts too, may still have an attempt on its way.
+    return { value: undefined, ...(mine && !record.lease?.earlier && { next: { ...record, lease: undefined } }) };
+  };
+  // If the store fails, the lease runs out.
+  await updateStored({ client, operationKey, id }, change).catch(() => {});
+}
+
 /** What a call needs to wait for another driver. */
 type Waiting = Unbegun & Pick<OperationRun, 'id' | 'stop' | 'seen'>;
 

@@ -12,6 +12,7 @@ import { addressOf, isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
+import { giveBack, outlives } from '../engine/lease.js';
 import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
 import { within, withSignal } from '../engine/wait.js';
@@ -107,7 +108,7 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       return childKey(key, label);
     };
     const { running = new Map() } = client.registry;
-    client.registry.running = running;
+    Object.assign(client.registry, { running, outlives });
     const count = (more: number): unknown => {
       const left = (running.get(key) ?? 0) + more;
       return left ? running.set(key, left) : running.delete(key);
@@ -134,7 +135,10 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       }
       count(-1);
       const end = { ...ended, keys: labels.size };
-      if (signal.aborted) return undefined;
+      if (signal.aborted) {
+        if (!running.has(key)) void giveBack(attempt.job, key);
+        return undefined;
+      }
       // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
       // call may have taken effect, whatever the answer to the last one.
       const result = await read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));

@@ -1,0 +1,98 @@
+/**
+ * Goal: while a function given to `run` has not ended, although its call has, other processes and tabs don't take "there was no effect" for a proof either:
+ * the function may still charge, beside the charge of another one under the next key. When it has ended, they may. Method: two contexts share a store; in the
+ * first one, a function that ignores its signal charges after its call has ended. With a lock manager, as tabs, and with leases, as processes.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Attempt, clear, type Once, run, settle } from '../../src/entries/index.js';
+import { MINUTE, NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
+
+const ONE = { limits: { attempts: 1, attemptMs: 300 } } as const;
+
+describe.each([
+  ['tabs with locks', { locks: true }],
+  ['tabs without locks', { locks: false }],
+  ['processes', { locks: false, server: true }],
+])('%s', (_, kind) => {
+  function scene(namespace: () => string = () => 'ann') {
+    const { world, tab, once } = newWorld().open({ namespace }, kind);
+    const other = world.tab(kind);
+    const otherOnce = other.once({ namespace });
+    const charges: string[] = [];
+    let goOn = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const charge = ({ key }: Attempt) => {
+      charges.push(key);
+      world.server.charged.add(key);
+      return Response.json({ id: 'ch_1' });
+    };
+    const slow = async (attempt: Attempt) => {
+      await gate;
+      return charge(attempt);
+    };
+    const wake = async () => {
+      goOn();
+      await rest();
+    };
+    const call = (at: Once, effect: (attempt: Attempt) => unknown) =>
+      world.end(at === once ? tab : other, watched(run(at, NAME, effect, ONE)) as Promise<never>);
+    return { world, once, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
+  }
+
+  test("settle with 'none' is refused elsewhere, so that nothing is charged under another key", async () => {
+    const { once, otherOnce, charges, charge, slow, call, wake, none } = scene();
+    expect((await call(once, slow)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+    await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect((await call(otherOnce, charge)).outcome).toMatchObject({ effect: 'done' });
+    await wake();
+    expect(charges).toHaveLength(2);
+    expect(new Set(charges).size).toBe(1);
+  });
+
+  test('another context goes on with the key at once', async () => {
+    const { world, once, otherOnce, charge, slow, call } = scene();
+    await call(once, slow);
+    const since = world.clock.now();
+    expect((await call(otherOnce, charge)).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now() - since).toBeLessThan(SECOND);
+  });
+
+  test('also after minutes, and when the function has ended, it is accepted everywhere at once', async () => {
+    const { world, once, otherOnce, slow, call, wake, none } = scene();
+    await call(once, slow);
+    await world.clock.advance(2 * MINUTE);
+    await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(none(once)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await wake();
+    await none(otherOnce);
+  });
+
+  test('of two functions of one key, the last one to end counts', async () => {
+    const { once, otherOnce, slow, call, wake, none } = scene();
+    let end = (): void => {};
+    await call(once, slow);
+    await call(
+      once,
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    end();
+    await rest();
+    await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await wake();
+    await none(otherOnce);
+  });
+
+  test('after a log-out, too', async () => {
+    const { world, once, otherOnce, slow, call, none } = scene();
+    const end = call(once, slow);
+    await rest();
+    await world.run(clear(otherOnce));
+    await end;
+    await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  });
+});
