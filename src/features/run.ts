@@ -50,7 +50,8 @@ export interface Attempt {
  * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done, it does not
  * run again while that is remembered (`keep.forMs`). After a crash, the next call within the key window runs it again with the same
  * key. If the function returns a Response, that is read as `fetch` reads answers: a 503 is tried again; a 4xx is a refusal, with
- * which `run` resolves. A remembered Response is given back as a Response, any other value as JSON holds it.
+ * which `run` resolves. A remembered Response is given back as a Response, any other value as JSON holds it;
+ * callers in one process share the object, so do not change it.
  *
  * @throws TypeError on a wrong name or option
  * @throws the function's own error if `verdict` calls that a refusal; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE if
