@@ -22,6 +22,9 @@ const LEASE_MS_MAX = DAY_MS;
 /** The lease owner of a record that was moved while an attempt may have been under way: nobody drives it, and it must not be settled by hand yet. */
 export const MOVED = 'moved';
 
+/** The end of a lease's owner while a function of `run` goes on after its call. */
+export const OUTLIVED = '+';
+
 /** Whether a live driver may hold this lease, by the store's clock. A store may turn an absent member into `null`. */
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
   lease != null && !lease.locked && lease.until > now && lease.until < now + LEASE_MS_MAX;
@@ -65,7 +68,9 @@ export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Attempt
   const wasMoved = lease?.owner === MOVED;
   if (wasMoved && !driven) return lease;
   const until = arrivesUntil(wasMoved ? { earlier: leaseEnd } : (lease ?? {}), limits, lives ? now : leaseEnd);
-  return { owner: MOVED, until: Math.min(until, now + LEASE_MS_MAX - 1) };
+  // After a call that only its function outlives, the user's call need not wait.
+  const locked = !driven && lease?.owner.endsWith(OUTLIVED);
+  return { owner: MOVED, until: Math.min(until, now + LEASE_MS_MAX - 1), locked: locked || undefined };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { see } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { CLOCK_BACK_MS, MOVED, seenAt } from '../core/retention.js';
+import { CLOCK_BACK_MS, MOVED, OUTLIVED, seenAt } from '../core/retention.js';
 import type { Client, Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
@@ -49,9 +49,6 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
   beat();
   return work().finally(() => cancel());
 }
-
-/** The end of the lease's owner while a function of `run` goes on after its call. */
-const OUTLIVED = '+';
 
 /**
  * The lease that a call leaves in the record because a function of `run` goes on after it, and may still act. It keeps no driver out, but until the function

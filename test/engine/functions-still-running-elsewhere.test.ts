@@ -4,7 +4,7 @@
  * first one, a function that ignores its signal charges after its call has ended. With a lock manager, as tabs, and with leases, as processes.
  */
 import { describe, expect, test } from 'vitest';
-import { type Attempt, clear, type Once, run, settle } from '../../src/entries/index.js';
+import { type Attempt, clear, move, type Once, run, settle } from '../../src/entries/index.js';
 import { MINUTE, NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, attemptMs: 300 } } as const;
@@ -38,7 +38,7 @@ describe.each([
     };
     const call = (at: Once, effect: (attempt: Attempt) => unknown) =>
       world.end(at === once ? tab : other, watched(run(at, NAME, effect, ONE)) as Promise<never>);
-    return { world, once, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
+    return { world, once, other, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
   }
 
   test("settle with 'none' is refused elsewhere, so that nothing is charged under another key", async () => {
@@ -94,5 +94,18 @@ describe.each([
     await world.run(clear(otherOnce));
     await end;
     await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  });
+
+  test("after a log-in, the user's call goes on with the guest's key at once, and 'none' is refused", async () => {
+    const { world, once, other, slow, charge, call, charges, wake } = scene();
+    await call(once, slow);
+    const user = other.once({ namespace: 'bob' });
+    await world.run(move(user, 'ann'));
+    await expect(world.run(settle(user, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    const since = world.clock.now();
+    expect((await call(user, charge)).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now() - since).toBeLessThan(SECOND);
+    await wake();
+    expect(new Set(charges).size).toBe(1);
   });
 });
