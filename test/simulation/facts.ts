@@ -132,6 +132,8 @@ export interface KeyFacts {
   endedAt: number;
   /** The context that ended it. */
   endedIn: string;
+  /** A log-out of that context ended the pending record as done. */
+  endedAtLogOut: boolean;
   /** The `wishes` of its operation when the key was first stored. */
   readonly wish: number;
   /** The server said that the operation is done, although not under this key. */

@@ -123,6 +123,7 @@ export class Books implements Ledger {
       end: undefined,
       endedAt: 0,
       endedIn: '',
+      endedAtLogOut: false,
       wish: op.wishes,
       elsewhere: false,
       swept: false,
@@ -275,7 +276,10 @@ export class Books implements Ledger {
   #end(key: KeyFacts, { user, before, after, why, context, byHand }: Commit): void {
     if (!before || (key.end && user !== key.user)) return;
     // Replacing the key of an ended record by another one does not end it again.
-    if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
+    if (before.state === 'pending' || !after || after.key === before.key) {
+      const endedAtLogOut = before.state === 'pending' && after?.state === 'settled' && does(byHand, 'clear', 'clear-forget');
+      Object.assign(key, { endedAt: this.now(), endedIn: context, endedAtLogOut });
+    }
     if (does(byHand, 'settle', 'settle-soon', 'lie')) key.byHand = true;
     // A log-out that forgets unsettled operations removes the record, and the lease in it.
     if (!after && does(byHand, 'clear-forget')) key.held = undefined;

@@ -51,7 +51,12 @@ function whosePayload(
   const had = `and the effect is that of payload ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
   const ownOnly = key.effects.every((effect) => effect.payload === payload);
-  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context && key.user === user)
+  // If a call of this page was told before that the key is done, and that was not stored, a log-out of the page stores it, without the answer. A call that
+  // was under way is told that it ended.
+  const knew = ({ context: of, told: before }: Call): boolean =>
+    of === context && !!before && before.outcome?.effect === 'done' && before.outcome.key === key.key && before.at < key.endedAt;
+  const byLogOut = key.endedAtLogOut && op.calls.some(knew);
+  if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context && key.user === user && !byLogOut)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
