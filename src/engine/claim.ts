@@ -1,7 +1,6 @@
 /** The claim of a name and the first look at its record. */
 import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
-import { unsent } from '../core/outcome.js';
 import { see } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
@@ -11,7 +10,8 @@ import { needs, wrong } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
-import { busyError, failure, storeError } from './failure.js';
+import { afterFailedInsert } from './failed-insert.js';
+import { busyError, orStoreError, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
@@ -74,9 +74,6 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
   void request.then((lateRelease) => lateRelease?.());
   return undefined;
 }
-
-/** Turns a rejection of the store into the call's error. */
-const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins the operation: chooses its key, and commits its record before the first byte leaves. */
 export async function beginRecord(job: OperationRun): Promise<Begun> {
@@ -173,7 +170,7 @@ export function leftOpen(
 }
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
-export async function claim(job: OperationRun, key: MadeKey, rule = begin): Promise<Begun> {
+export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
   const { client } = job;
   const claimant = claimantOf(job, key);
   const ownRule = job.resumes?.begin ?? rule;
@@ -203,47 +200,11 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // If the store is full, there may be room without the request. The feature can't look for `Late` itself: another copy of the package has its own.
     const withoutRequest = !(cause instanceof Late) && (await client.parts.requests?.without(job, key.key));
-    if (withoutRequest) return claim(withoutRequest, key, rule);
+    if (withoutRequest) return claim(withoutRequest, key, rule, true);
     if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
-    return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
+    return afterFailedInsert(job, begun, cause, isSecond, () => claim(job, key, rule, true));
   }
 }
 
 /** How many operations a process keeps in memory because the store did not take them. Further calls are refused, unless one of these can be forgotten. */
 const DEGRADED_MAX = 10_000;
-
-type Inserted = Extract<Begun, { do: 'drive' }>;
-
-/** Decides what to do after the write of a new record failed or timed out, by what is stored now. */
-async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, operationKey } = job;
-  const stored = await orStoreError(job, readStored(job));
-  const record = readRecord(stored);
-  // The record is there in spite of the error, but perhaps not yet on the disk or the replicas. One more write makes sure.
-  if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
-  if (stored !== undefined) throw storeError(job, cause);
-  if (job.settings.required) {
-    const removed = begun.record.random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
-    throw removed ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
-  }
-  // A write that timed out may still be committed, and another context would find it.
-  if (cause instanceof Late) throw storeError(job, cause);
-  // Nothing is stored, so the same record can be kept in memory. Beside a store that is not atomic, later keys of the name are derived, too.
-  client.registry.degraded.set(operationKey, { ...client.fallback(), atomic: client.store.atomic });
-  emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
-  return again();
-}
-
-/** Whether this is the record that this call inserted. The key alone does not tell, because a key that is not random may be that of an earlier record. */
-const sameRecord = ({ sum, lease }: OnceRecord, { record: own }: Inserted): boolean => sum === own.sum && lease?.owner === own.lease?.owner;
-
-/** After a failed write: stores the record again, or removes it (`next` is `null`). `true` only if it is certain that this was done. */
-async function writeAgain(job: OperationRun, begun: Inserted, next: OnceRecord | null): Promise<boolean> {
-  const change = (stored: unknown) => {
-    const record = readRecord(stored);
-    return record && sameRecord(record, begun) ? { next, value: true } : { value: stored === undefined && !next };
-  };
-  // A removal gets the store's full time: only a removal that is certain lets the call say that nothing was sent.
-  const place = next ? job : { ...job, deadline: undefined };
-  return updateStored<boolean>(place, change, 'strict').catch(() => false);
-}

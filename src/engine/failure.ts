@@ -66,3 +66,6 @@ export const failed = (operation: Addressed, known: Known, code = codeOf(known),
   outcome: told(operation, known),
   fail: (own) => new OnceError(code, own, { says }),
 });
+
+/** Turns a rejection of the store into the call's error. */
+export const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));

@@ -76,10 +76,26 @@ describe('A5: a store that cannot be read', () => {
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('if the store has no record, and fails to write one, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
+  test('if the first write fails once, and then the store works, the record is stored, and the next page goes on with its key', async ({
+    world,
+    tab,
+    once,
+  }) => {
+    tab.faults.next('fail-before-commit');
+    expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', storedIn: 'disk' } });
+    const next = tab.reload();
+    expect((await world.end(next, pay(next.once()), replays())).outcome).toMatchObject({ type: 'replayed' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('if the store has no record, and fails to write one twice, the record goes to memory, and an event and the outcome say so', async ({
+    world,
+    tab,
+    once,
+  }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    tab.faults.next('fail-before-commit');
+    tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
   });

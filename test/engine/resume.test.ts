@@ -250,7 +250,7 @@ describe('move', () => {
 
   test('brings an operation that could be kept only in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
-    tab.faults.next('fail-before-commit');
+    tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
     const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     expect(await world.run(pending(ann))).toMatchObject([{ name: NAME, key: outcome?.key }]);

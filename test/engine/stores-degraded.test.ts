@@ -1,6 +1,6 @@
 /**
  * Goal: a record that could be kept only in memory, beside a store that works again or another tab, causes no second effect, and no record is overlooked.
- * Method: the first write of one tab fails, once.
+ * Method: the first write of one tab fails, and once more when it is tried again.
  */
 import { describe, expect } from 'vitest';
 import { clear, firstAvailable, forget, move, pending, run, settle } from '../../src/entries/index.js';
@@ -12,7 +12,7 @@ import { CART, type End, NAME, newWorld, ONE, pay, SECOND, test, type World, wat
 
 /** A payment with one attempt. Its first write fails, so that its record goes to memory. */
 async function degraded(world: World, tab: Tab, once: Once, options: Parameters<typeof pay>[1] = {}): Promise<End> {
-  tab.faults.next('fail-before-commit');
+  tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
   const end = await world.end(tab, pay(once, { ...ONE, ...options }));
   expect(end.outcome).toMatchObject({ storedIn: 'memory' });
   return end;
@@ -130,7 +130,7 @@ describe('a record in memory beside another feature', () => {
   function open(options: Parameters<ReturnType<typeof newWorld>['open']>[0] = {}) {
     const world = newWorld();
     const opened = world.open({ namespace: 'ann', limits: { attempts: 1 }, ...options });
-    opened.tab.faults.next('fail-before-commit');
+    opened.tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
     return opened;
   }
 

@@ -140,6 +140,27 @@ describe('a store that is full', () => {
   });
 });
 
+test('a first write that fails once, as when the connection is lost: the key is stored all the same, and the next page goes on with it', async ({ shop }) => {
+  const own = client(shop, { limits: { attempts: 1 } });
+  await pending(own.once);
+  let fails = 1;
+  write(
+    (put) =>
+      function (...args) {
+        const request = put.apply(this, args);
+        if (fails-- > 0) (this as IDBObjectStore).transaction.abort();
+        return request;
+      },
+  );
+  await shop.meets('unavailable-after-commit');
+  expect(outcomeOf(await own.once.fetch(shop.url, ORDER))).toMatchObject({ effect: 'unknown', storedIn: 'disk' });
+  expect(own.codes()).not.toContain('store-degraded');
+  forgetMemory();
+  const next = createOnce({ ...SOON, namespace: shop.namespace, store: indexedDbStore({ name: own.name }) });
+  expect(outcomeOf(await next.fetch(shop.url, ORDER))).toMatchObject({ type: 'replayed' });
+  await shop.oneEffect();
+});
+
 describe("durability: 'required', and a database that dies between the first and the second commit", () => {
   test.each<[string, () => void]>([
     ['it takes no more writes', () => write(() => full)],
