@@ -300,7 +300,7 @@ describe("a user's form was saved, and a later change was refused; then a guest'
     const world = newWorld();
     const [tab, other] = [world.tab(), world.tab()];
     const ann = tab.once(options);
-    tab.faults.next('fail-before-commit');
+    tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
     expect((await world.end(tab, pay(ann, { body: A }), DONE)).outcome).toMatchObject({ storedIn: 'memory' });
     await world.end(tab, pay(ann, { body: B }), REFUSED);
     await pressOffline(other, (own) => pay(own.once(guest), { body: C }));

@@ -17,7 +17,7 @@ test.for<[string, Entry, Entry, 'memory' | 'disk']>([
   ['two payments that may have charged: the payment of this page moves', charged(lost()), lost(), 'memory'],
 ])('%s', async ([_, inMemory, inStore, goes], { world }) => {
   const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
-  tab.faults.next('fail-before-commit');
+  tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
   const ends: Record<'memory' | 'disk', End> = {
     memory: await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), inMemory),
     disk: await world.end(other, pay(other.once({ namespace: 'guest' }), ONE), inStore),
@@ -36,7 +36,7 @@ test("a guest's press in the middle of a move does not hide the record that was 
     const world = newWorld();
     const tab = world.tab();
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    tab.faults.next('fail-before-commit');
+    tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
     const { outcome } = await world.end(tab, pay(guest, ONE), charged(lost()));
     const moving = move(ann, 'guest');
     for (let turn = 0; turn < turns; turn++) await undefined;
@@ -56,7 +56,7 @@ test.for<[string, Entry, code: string | undefined, conflicts: string[]]>([
   await world.end(other, pay(other.once({ namespace: 'guest' }), ONE), charged(lost()));
   world.damage((record) => ({ ...record, key: 'x' }));
   const ann = tab.once({ namespace: 'ann' });
-  tab.faults.next('fail-before-commit');
+  tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
   expect((await world.end(tab, pay(ann, ONE), own)).outcome).toMatchObject({ storedIn: 'memory' });
   const left: string[] = [];
   subscribe(ann, (event) => void (event.type === 'diagnostic' && event.code === 'move-conflict' && left.push(event.key)));
@@ -74,7 +74,7 @@ describe.each(['memory', 'disk'] as const)("the app gave both the same key, and 
     const [tab, other] = [world.tab(), world.tab()];
     const press = async (namespace: string, where: 'memory' | 'disk', of: PayOptions, entry: Entry): Promise<void> => {
       const on = where === 'memory' ? tab : other;
-      if (where === 'memory') on.faults.next('fail-before-commit');
+      if (where === 'memory') on.faults.next('fail-before-commit', 'none', 'fail-before-commit');
       expect((await world.end(on, pay(on.once({ namespace }), { ...ONE, key, ...of }), entry)).outcome).toMatchObject({ storedIn: where });
     };
     await press('ann', storedIn, options, meets);
@@ -117,7 +117,7 @@ test.for([0, 1, 2, 4, 8, 10, 20])(
       const guest = world.open({ ...ONE, namespace: 'guest' });
       await world.end(guest.tab, pay(guest.once), lost());
       const { tab, once } = world.open({ ...ONE, namespace: 'ann' });
-      tab.faults.next('fail-before-commit');
+      tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
       await world.end(tab, pay(once), answers(402));
       world.server.otherwise = charged(answers(201));
       let press: Promise<Response> | undefined;
