@@ -85,7 +85,10 @@ const instead = (file: RegExp, code: string | ((text: string) => string)) => (pa
 /** Changes that would make createOnce smaller, and how much each would save. docs/decisions/0004-size.md says why none was made. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
-  'names of options that are not checked': instead(/src\/option-spec-lean\./, 'export const checkClientOptions = () => {}, checkCallOptions = () => {};'),
+  'names of options that are not checked': instead(
+    /src\/option-spec-lean\./,
+    'export const checkClientOptions = () => {}, checkCallOptions = () => {}, checkRunOptions = () => {};',
+  ),
 };
 
 const SOURCE = `export { createOnce } from './src/entries/index.ts'`;
