@@ -5,14 +5,17 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { OperationRun } from './client.js';
 import { failure, orStoreError, storeError } from './failure.js';
 import { emit } from './observe.js';
-import { readStored, updateStored } from './record-access.js';
+import { readStored, STORE_TIMEOUT_MS, updateStored } from './record-access.js';
 import { Late } from './wait.js';
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** Decides what to do after the write of a new record failed or timed out, by what is stored now. `isSecond`: it has failed twice. */
 export async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, isSecond: boolean, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, operationKey } = job;
+  const { client, operationKey, seen } = job;
+  const now = client.platform.clock.now();
+  // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
+  if (now - seen.at <= STORE_TIMEOUT_MS) seen.at = now;
   const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
   // The record is there in spite of the error, but perhaps not yet on the disk or the replicas. One more write makes sure.
@@ -26,9 +29,10 @@ export async function afterFailedInsert(job: OperationRun, begun: Inserted, caus
   if (cause instanceof Late) throw storeError(job, cause);
   // Nothing is stored. The failure may have passed, as that of a lost connection has, so try once more: in memory, no other tab and no later page would
   // find the key. Beside a store that is not atomic, later keys of a name that is kept in memory are derived, too.
-  if (!isSecond) return again();
-  client.registry.degraded.set(operationKey, { ...client.fallback(), atomic: client.store.atomic });
-  emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
+  if (isSecond) {
+    client.registry.degraded.set(operationKey, { ...client.fallback(), atomic: client.store.atomic });
+    emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
+  }
   return again();
 }
 

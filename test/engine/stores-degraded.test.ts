@@ -18,6 +18,33 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
   return end;
 }
 
+describe('a first write that fails', () => {
+  test.for([6, 9])('after %i seconds, and the next one, too: the record goes to memory, and the call is sent', async (seconds, { world, tab }) => {
+    const { update } = tab.store;
+    const slow: typeof update = (...given) =>
+      update(...given).catch(async (cause: unknown) => {
+        await new Promise<void>((after) => world.clock.timer(seconds * SECOND, after));
+        throw cause;
+      });
+    world.server.plays(answers(201));
+    await degraded(world, tab, tab.once({ store: { ...tab.store, update: slow } }));
+  });
+
+  test.for([2, 3, 4, 5])('while the page sleeps (at crossing %i), and another one pays, and the user logs in: nothing is sent', async (crossing, { world }) => {
+    const guest = () => world.open({ ...ONE, namespace: 'guest' }, { locks: false });
+    const [sleeper, quick] = [guest(), guest()];
+    sleeper.tab.faults.next('fail-before-commit');
+    sleeper.tab.at(crossing, () => sleeper.tab.freeze());
+    const [press] = await world.begin(pay(sleeper.once));
+    expect((await world.end(quick.tab, pay(quick.once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.run(move(world.open({ namespace: 'ann' }, { locks: false }).once, 'guest'));
+    await world.clock.advance(11 * SECOND);
+    sleeper.tab.thaw();
+    expect((await world.end(sleeper.tab, press)).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
 describe('move', () => {
   test.for<[string, Entry, Entry[]]>([
     ['may have charged', charged(lost()), [replays()]],
