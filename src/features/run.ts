@@ -137,7 +137,7 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       count(-1);
       const end = { ...ended, keys: labels.size };
       if (signal.aborted) {
-        if (!running.has(key)) void giveBack(attempt.job, key);
+        void giveBack(attempt.job, key);
         return undefined;
       }
       // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first

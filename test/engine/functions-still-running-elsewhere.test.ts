@@ -87,6 +87,18 @@ describe.each([
     await none(otherOnce);
   });
 
+  test('of two functions, of which the first one ends during the second call, and the second one within it: none runs any more', async () => {
+    const { once, otherOnce, slow, call, wake, none } = scene();
+    await call(once, slow);
+    const failing = async () => {
+      await wake();
+      throw new Error('no answer');
+    };
+    expect((await call(once, failing)).outcome).toMatchObject({ effect: 'unknown' });
+    await rest();
+    await none(otherOnce);
+  });
+
   test('after a log-out, too', async () => {
     const { world, once, otherOnce, slow, call, none } = scene();
     const end = call(once, slow);
