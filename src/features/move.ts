@@ -17,7 +17,7 @@ import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { moveKnown, placeIn, showMoved } from './moved.js';
-import { isPerAccount, LONG_AGO, ownedAs } from './moved-keys.js';
+import { apartIn, LONG_AGO, ownedAs } from './moved-keys.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -149,7 +149,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const apart = (of: OnceRecord): boolean => of.state !== 'retired' && of.ambiguous && isPerAccount(client, of);
+  const apart = apartIn(client);
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // `replaced`: the user's own record of that name. What was done before that stays known, as if the user had pressed this one.
     const previous = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });

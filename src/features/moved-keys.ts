@@ -19,11 +19,17 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
  * Whether the record's key may count for one account only. It may unless its dialect says that it counts for all accounts; and if neither
  * this client nor one that was extended from it knows the dialect, nobody can tell.
  */
-export function isPerAccount(client: Client, record: OnceRecord): boolean {
+function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];
   const dialect = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
   return dialect?.perAccount !== false && record.carrier !== '';
 }
+
+/** Tells of a record whether it may have been sent, under a key that may count for the guest's account only. */
+export const apartIn =
+  (client: Client) =>
+  (of: OnceRecord): boolean =>
+    of.state !== 'retired' && of.ambiguous && isPerAccount(client, of);
 
 /**
  * The record with the ids of the user. If a key counts for one account only (`apart`), the server does not know it for the new account: end the key

@@ -1,0 +1,51 @@
+/**
+ * Goal: what a page knows of a guest's operation goes to the user at `move`, also if the store has lost the guest's record meanwhile: the user's press has
+ * the guest's key. Method: the store loses all records between the guest's press and the log-in.
+ */
+import { expect } from 'vitest';
+import { generic } from '../../src/dialects/generic.js';
+import { move, pending, settle } from '../../src/entries/index.js';
+import { answers, charged, during, lost, replays } from '../support/server.js';
+import { MINUTE, NAME, ONE, pay, test } from '../support/world.js';
+
+test("the user's press has the key of the guest's, of which nobody knows how it ended", async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ namespace: 'ann' });
+  tab.faults.next('evict');
+  await world.run(pending(ann));
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('where keys count for one account only, it is not sent again in the account of the user', async ({ world, tab }) => {
+  const options = { ...ONE, dialect: generic() };
+  const { outcome } = await world.end(tab, pay(tab.once({ ...options, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ ...options, namespace: 'ann' });
+  tab.faults.next('evict');
+  await world.run(pending(ann));
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key, attempts: 0 });
+});
+
+test('what is done is not sent again', async ({ world, tab }) => {
+  const guest = tab.once({ ...ONE, namespace: 'guest' });
+  await world.end(tab, pay(guest), charged(during(() => tab.faults.rate('fail-before-commit', 1), answers(201))));
+  tab.faults.clear();
+  const ann = tab.once({ namespace: 'ann' });
+  tab.faults.next('evict');
+  await world.run(pending(ann));
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('what another page has ended as none meanwhile is not', async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), lost());
+  await world.clock.advance(MINUTE);
+  await world.run(settle(world.open({ namespace: 'guest' }).once, NAME, 'none'));
+  const ann = tab.once({ namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  const end = await world.end(tab, pay(ann), answers(201));
+  expect(end.outcome).toMatchObject({ type: 'fresh' });
+  expect(end.outcome?.key).not.toBe(outcome?.key);
+});
