@@ -71,8 +71,9 @@ export interface Registry extends InFlightTables, ScreenTables {
   readonly ignored: Map<string, true>;
   /** By key: how many functions given to `run` have not ended, also after their time was over. Absent before the first `run`. */
   running?: Map<string, number> | undefined;
-  /** The lease that a call leaves behind for one of them; set by `run`. */
+  /** The lease that a call leaves behind for one of them (set by `run`), and how its owner ends, whichever client of this realm made the call. */
   outlives?: ((drive: Driver) => OnceRecord['lease']) | undefined;
+  outlived?: string | undefined;
 }
 
 /** Where an operation is found: its user, its name, and its ids. */

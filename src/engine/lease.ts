@@ -56,23 +56,26 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
  */
 export function outlives({ job, record: { key, lease }, start }: Pick<Driver, 'job' | 'record' | 'start'>): OnceRecord['lease'] {
   const { client, settings, aheadMs } = job;
+  const { registry } = client;
   const { leaseMs, totalMs } = settings.limits;
-  if (!lease || !client.registry.running?.has(key)) return undefined;
-  const owner = client.owner + OUTLIVED;
+  if (!lease || !registry.running?.has(key)) return undefined;
+  // By the name of the first client that left one, all clients of this realm know that such a function runs here.
+  registry.outlived ??= OUTLIVED + client.owner + OUTLIVED;
+  const owner = client.owner + registry.outlived;
   const found = start.found?.lease;
-  // What an earlier call of this client has left is for functions that are counted here again, so keep only what it had found.
-  const { earlier } = found?.owner === owner ? found : lease;
+  // What an earlier call of this realm has left is for functions that are counted here again, so keep only what it had found.
+  const { earlier } = found?.owner.endsWith(registry.outlived) ? found : lease;
   return { ...lease, owner, earlier, until: client.platform.clock.now() + aheadMs + leaseMs + totalMs, locked: true };
 }
 
 /** Gives back the lease that {@link outlives} left, when no function of this key goes on any more. Never rejects. */
 export async function giveBack({ client, operationKey, id }: OperationRun, key: OnceRecord['key']): Promise<void> {
-  const { flights, running } = client.registry;
+  const { flights, running, outlived } = client.registry;
   // The call may just be storing its end.
   await flights.get(operationKey)?.landed;
   const change = (stored: unknown) => {
     const record = readRecord(stored);
-    const mine = record?.key === key && !running?.has(key) && record.lease?.owner === client.owner + OUTLIVED;
+    const mine = outlived && record?.key === key && !running?.has(key) && record.lease?.owner.endsWith(outlived);
     // An earlier driver, which this lease counts too, may still have an attempt on its way.
     return { value: undefined, ...(mine && !record.lease?.earlier && { next: { ...record, lease: undefined } }) };
   };

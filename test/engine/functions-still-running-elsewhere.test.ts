@@ -16,6 +16,7 @@ describe.each([
 ])('%s', (_, kind) => {
   function scene(namespace: () => string = () => 'ann') {
     const { world, tab, once } = newWorld().open({ namespace }, kind);
+    const second = tab.once({ namespace });
     const other = world.tab(kind);
     const otherOnce = other.once({ namespace });
     const charges: string[] = [];
@@ -37,8 +38,8 @@ describe.each([
       await rest();
     };
     const call = (at: Once, effect: (attempt: Attempt) => unknown) =>
-      world.end(at === once ? tab : other, watched(run(at, NAME, effect, ONE)) as Promise<never>);
-    return { world, once, other, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
+      world.end(at === once || at === second ? tab : other, watched(run(at, NAME, effect, ONE)) as Promise<never>);
+    return { world, once, second, other, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
   }
 
   test("settle with 'none' is refused elsewhere, so that nothing is charged under another key", async () => {
@@ -96,6 +97,15 @@ describe.each([
     };
     expect((await call(once, failing)).outcome).toMatchObject({ effect: 'unknown' });
     await rest();
+    await none(otherOnce);
+  });
+
+  test('of two functions, which two clients of one page or process called, too', async () => {
+    const { once, second, otherOnce, slow, call, wake, none } = scene();
+    await call(once, slow);
+    await call(second, slow);
+    await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await wake();
     await none(otherOnce);
   });
 
