@@ -55,7 +55,6 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 
 /** A feature imports no other feature. These files are parts of one feature. */
 const PARTS: Readonly<Record<string, string>> = {
-  'src/features/moved.ts': 'src/features/move.ts',
   'src/features/moved-keys.ts': 'src/features/move.ts',
   'src/features/result-schema.ts': 'src/features/run.ts',
   'src/features/unnamed-requests.ts': 'src/features/unnamed.ts',
