@@ -23,6 +23,12 @@ const guessing = (world: World, store: Store): Store => ({
   },
 });
 
+/** After `ahead` updates, one that finds nothing gets no answer, and is not stored yet. The later ones are answered. */
+function stalling(world: World, store: Store, ahead: number): Store {
+  let updates = 0;
+  return { ...store, update: (...call) => (updates++ === ahead ? guessing(world, store) : store).update(...call) };
+}
+
 describe('A5: a store that cannot be read', () => {
   test.for(['look-fails', 'hang'] as const)('A5: after a charge and a reload, nothing is sent (%s)', async (fault, { world }) => {
     const key = await world.interrupted(charged(lost()));
@@ -88,6 +94,16 @@ describe('A5: a store that cannot be read', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test.for([
+    ['first', []],
+    ['second', ['fail-before-commit']],
+  ] as const)('if the %s write of a record gets no answer, it may be stored later, so nothing goes to memory or is sent', async ([_, before], { world, tab }) => {
+    const once = tab.once({ store: stalling(world, tab.store, before.length) });
+    tab.faults.next(...before);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', attempts: 0 } });
+    expect([world.server.arrivals, tab.degraded.size]).toEqual([[], 0]);
+  });
+
   test('if the store has no record, and fails to write one twice, the record goes to memory, and an event and the outcome say so', async ({
     world,
     tab,
@@ -105,6 +121,12 @@ describe('A5: a store that cannot be read', () => {
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
     expect(world.record()).toBeUndefined();
+  });
+
+  test("with durability 'required' a write that gets no answer is not called unsent, because it may be stored later", async ({ world, tab }) => {
+    const once = tab.once({ durability: 'required', store: stalling(world, tab.store, 0) });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', attempts: 0 } });
+    expect(world.server.arrivals).toHaveLength(0);
   });
 
   test.for(['fail-after-commit', 'hang-after-commit'] as const)(
