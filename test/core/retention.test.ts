@@ -53,6 +53,12 @@ test('what is moved while it is driven is held until the attempt has ended, also
   expect(leaseHolds(ofDays, NOW)).toBe(true);
 });
 
+test('what is moved after a call that only its function outlives keeps no driver out, unless a next call drives it', () => {
+  const lease = { owner: 'me+', until: NOW + 1000, locked: true };
+  const moved = (driven: boolean) => leaseHolds(leaseOfMove(aRecord({ lease }), driven, LIMITS, NOW), NOW);
+  expect([moved(false), moved(true)]).toEqual([false, true]);
+});
+
 test('nor does an attempt of days that an earlier driver made give what is moved a lease that would count as written with a wrong clock', () => {
   const lease = { owner: 'me', until: NOW, ms: DAY - 1, earlier: NOW + 1.5 * DAY };
   expect(leaseHolds(leaseOfMove(aRecord({ lease }), true, LIMITS, NOW), NOW)).toBe(true);

@@ -97,12 +97,15 @@ describe('A5: a store that cannot be read', () => {
   test.for([
     ['first', []],
     ['second', ['fail-before-commit']],
-  ] as const)('if the %s write of a record gets no answer, it may be stored later, so nothing goes to memory or is sent', async ([_, before], { world, tab }) => {
-    const once = tab.once({ store: stalling(world, tab.store, before.length) });
-    tab.faults.next(...before);
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', attempts: 0 } });
-    expect([world.server.arrivals, tab.degraded.size]).toEqual([[], 0]);
-  });
+  ] as const)(
+    'if the %s write of a record gets no answer, it may be stored later, so nothing goes to memory or is sent',
+    async ([_, before], { world, tab }) => {
+      const once = tab.once({ store: stalling(world, tab.store, before.length) });
+      tab.faults.next(...before);
+      expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', attempts: 0 } });
+      expect([world.server.arrivals, tab.degraded.size]).toEqual([[], 0]);
+    },
+  );
 
   test('if the store has no record, and fails to write one twice, the record goes to memory, and an event and the outcome say so', async ({
     world,

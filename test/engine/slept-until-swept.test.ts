@@ -315,3 +315,20 @@ test('a body that takes minutes to read is sent all the same', async ({ world })
   });
   expect((await world.end(tab, pay(once, { init: { body } }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
 });
+
+test.for<[string, TabOptions]>([
+  ['processes', { server: true, locks: false }],
+  ['pages without locks', { locks: false }],
+])(
+  'in %s, an edited form that waits behind the call which sent the operation sends nothing if that was dropped, and the next press refused',
+  async ([, of], { world }) => {
+    const [driver, other] = [world.open(SHORT, of), world.open(SHORT, of)];
+    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+    const edited = pay(driver.once, { body: { cart: 'c1', amount: 13 } });
+    await world.run(clear(other.once, { unsettled: 'forget' }));
+    await world.end(other.tab, pay(other.once, { body: { cart: 'c1', amount: 12 }, ...ONE }), answers(400, { code: 'bad_card' }));
+    await world.end(driver.tab, first);
+    expect(await world.end(driver.tab, edited)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(2);
+  },
+);
