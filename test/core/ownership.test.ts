@@ -9,7 +9,7 @@ import { made } from '../support/made.js';
 import { aRecord, type LooseRecord } from '../support/record.js';
 
 const [FIRST, OTHER] = [made<IdempotencyKey>('k1'), made<IdempotencyKey>('k2')];
-const record = (key: LooseRecord['key'], revision: number, more: LooseRecord = {}) => aRecord({ key, revision, ...more });
+const record = (key: IdempotencyKey, revision: number, more: LooseRecord = {}) => aRecord({ key, revision, ...more });
 const SENT = -Infinity;
 
 test.each<[string, number, LooseRecord | undefined, LooseRecord | undefined, boolean]>([

@@ -85,3 +85,16 @@ test.for<[string, { readonly once?: true }]>([
   expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity', attempts: 0 } });
   expect([world.server.arrivals, world.records]).toEqual([[], []]);
 });
+
+test('on a server, whose clients serve many users, a call without a name goes on', async ({ world }) => {
+  const tab = world.tab({ server: true });
+  const once: Once = tab.once({
+    ...SHOP,
+    fingerprint: async () => {
+      await clear(once);
+      return 'x';
+    },
+  });
+  const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }));
+  expect((await world.end(tab, call, charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+});

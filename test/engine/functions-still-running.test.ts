@@ -86,3 +86,25 @@ test.each<[string, (attempt: Attempt) => unknown, Verdict | undefined]>([
   await wake();
   expect(charges).toHaveLength(1);
 });
+
+test('while it runs, an answer that it is done counts', async () => {
+  const { charge, slow, call } = scene();
+  await call(slow);
+  expect((await call(charge)).outcome).toMatchObject({ effect: 'done' });
+});
+
+test('while it runs, a refusal that the server repeats for the key counts: the function would get the same', async () => {
+  const { slow, call } = scene();
+  await call(slow);
+  const repeated = () => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+  expect((await call(repeated)).outcome).toMatchObject({ effect: 'none' });
+});
+
+test('a refusal from before its end is not the first of the two that prove that there is no effect', async () => {
+  const { world, slow, call, wake } = scene();
+  await call(slow);
+  await call(declined);
+  await world.clock.advance(3 * MINUTE);
+  await wake();
+  expect((await call(declined)).outcome).toMatchObject({ effect: 'unknown' });
+});

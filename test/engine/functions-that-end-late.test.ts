@@ -44,6 +44,7 @@ test('in a page whose store no other context shares, a call ends as usual, altho
   const { world, tab, once } = newWorld().open({ namespace: 'ann', store: memoryStore() });
   const end = await world.end(tab, watched(run(once, NAME, slow().effect, ONE)) as Promise<never>);
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject(BUSY);
 });
 
 test("the end of an earlier key's function takes nothing from a later one's", async () => {
