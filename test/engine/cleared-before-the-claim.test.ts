@@ -98,3 +98,13 @@ test('on a server, whose clients serve many users, a call without a name goes on
   const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }));
   expect((await world.end(tab, call, charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
 });
+
+test('the log-out of another user, whose client is on the same page, ends no call', async ({ world, tab }) => {
+  const shop = tab.once(SHOP);
+  const fingerprint = async (): Promise<string> => {
+    await clear(shop);
+    return 'x';
+  };
+  const call = pay(tab.once({ namespace: 'ann', fingerprint }));
+  expect((await world.end(tab, call, charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+});

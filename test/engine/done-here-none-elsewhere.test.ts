@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import { clear, forget, move, operation, refresh, resumeOne, settle } from '../../src/entries/index.js';
-import { answers, charged, during } from '../support/server.js';
+import { answers, charged, during, lost, replays } from '../support/server.js';
 import { HOUR, test as inWorld, MINUTE, NAME, ONE, type Page, pay, rest, URL_, type World, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
@@ -67,6 +67,14 @@ test("with repeat: 'if-changed' an equal press sends nothing; a changed one, and
   for (const of of [{ repeat: 'if-changed', body: { cart: 'c1', amount: 12 } }, { repeat: 'always' }] as const)
     expect((await world.end(tab, pay(once, of), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
   expect(world.server.charged.size).toBe(3);
+});
+
+test("with repeat: 'always' a press goes on with what another tab has sent again since, and does not end it", async ({ world, page }) => {
+  const { tab, once, key } = page;
+  const other = world.open({ ...ONE, ...SHOP });
+  await world.end(other.tab, pay(other.once, { repeat: 'always' }), lost());
+  expect((await world.end(tab, pay(once, { repeat: 'always' }), replays())).outcome).toMatchObject({ effect: 'done', key });
+  expect(new Set(world.server.keys)).toEqual(new Set([key]));
 });
 
 test.for<[string, (world: World, other: Page) => Promise<unknown>]>([
