@@ -100,6 +100,19 @@ test('a call that waits behind one that drove for minutes and sent nothing sends
   expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
 });
 
+/** A call waits for another context, and is frozen. That one's operation is dropped by a log-out, and is done afterwards. */
+async function frozenUntilDropped(world: World, of: TabOptions) {
+  const driver = world.open(SHORT, of);
+  const { tab: waiter, once } = world.open(PATIENT, of);
+  const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
+  const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 13 } }));
+  waiter.freeze();
+  await world.run(clear(driver.once, { unsettled: 'forget' }));
+  await world.end(driver.tab, first);
+  await world.clock.advance(MINUTE);
+  return { driver, waiter, call };
+}
+
 describe.each(CONTEXTS)('in %s, a log-out drops the operation while the call is frozen, and the next press has', (_, of) => {
   const EDITED = { body: { cart: 'c1', amount: 12 } };
 
@@ -107,14 +120,7 @@ describe.each(CONTEXTS)('in %s, a log-out drops the operation while the call is 
     ['been refused', answers(400, { code: 'bad_card' })],
     ['an outcome that is unknown', lost()],
   ])('%s: the call sends nothing, because the operation that it has seen may be done', async ([, meets], { world }) => {
-    const driver = world.open(SHORT, of);
-    const { tab: waiter, once } = world.open(PATIENT, of);
-    const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
-    const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 13 } }));
-    waiter.freeze();
-    await world.run(clear(driver.once, { unsettled: 'forget' }));
-    await world.end(driver.tab, first);
-    await world.clock.advance(MINUTE);
+    const { driver, waiter, call } = await frozenUntilDropped(world, of);
     await world.end(driver.tab, pay(driver.once, { ...EDITED, ...ONE }), meets);
     const sent = world.server.arrivals.length;
     await world.clock.advance(MINUTE);
@@ -128,14 +134,7 @@ test.for<[string, TabOptions]>([
   ['processes', { server: true, locks: false }],
   ['pages without locks', { locks: false }],
 ])('in %s, the call sends nothing if it thaws while that press is being sent, and is refused afterwards', async ([, of], { world }) => {
-  const driver = world.open(SHORT, of);
-  const { tab: waiter, once } = world.open(PATIENT, of);
-  const [first] = await world.begin(pay(driver.once), delayed(5 * SECOND, charged(answers(201))));
-  const [call] = await world.begin(pay(once, { body: { cart: 'c1', amount: 13 } }));
-  waiter.freeze();
-  await world.run(clear(driver.once, { unsettled: 'forget' }));
-  await world.end(driver.tab, first);
-  await world.clock.advance(MINUTE);
+  const { driver, waiter, call } = await frozenUntilDropped(world, of);
   const press = pay(driver.once, { body: { cart: 'c1', amount: 12 }, ...ONE });
   const [second] = await world.begin(press, delayed(5 * SECOND, answers(400, { code: 'bad_card' })));
   await world.clock.advance(2 * SECOND);
