@@ -84,7 +84,8 @@ export async function commit(
           // Another driver has woken up and renewed its lease, while this one had none and was asking what became of the operation. The
           // lease of a move is different: nobody drives, only an attempt may be under way, so a proven effect may be stored.
           if (heldElsewhere(client, record, storeNow) && (record.lease?.owner !== MOVED || after?.state !== 'settled')) return { value: false };
-          return { next: leased(after, record), value: true };
+          // Keep the stored lease, which has been renewed since the driver made its own copy of the record.
+          return { next: after && holds(after, record) ? { ...after, lease: record.lease } : after, value: true };
         }
         // A log-out has changed the record but left this driver's lease. The driver has stopped, so it gives the lease back, or leaves that of an
         // earlier driver, whose last attempt may still be on its way.
@@ -97,9 +98,6 @@ export async function commit(
     return false;
   }
 }
-
-/** Keeps the stored lease, which has been renewed since the driver made its own copy of the record. */
-const leased = (next: OnceRecord | null, record: OnceRecord): OnceRecord | null => (next && holds(next, record) ? { ...next, lease: record.lease } : next);
 
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;

@@ -88,13 +88,6 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
   }
 }
 
-/** Reads a whole stream. Throws if it is longer than `limit` bytes. */
-async function buffer(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readable(() => readUpTo(stream, limit));
-  if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
-  return bytes;
-}
-
 /** Refuses the mode `no-cors`, whose answers hide whether the request took effect. */
 export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
@@ -139,8 +132,10 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     form = await digest(await readable(() => formText(fields, digest)));
     type(`multipart/form-data; boundary=${form}`);
     bytes = new Uint8Array(await multipart(fields, form));
-  } else if (tag === 'ReadableStream') bytes = await buffer(body as ReadableStream<Uint8Array>, limit);
-  else if (isRequest(body)) {
+  } else if (tag === 'ReadableStream') {
+    bytes = await readable(() => readUpTo(body as ReadableStream<Uint8Array>, limit));
+    if (!bytes) throw new UnreplayableBody(wrong('the body', 'body-length', `more than ${limit}`));
+  } else if (isRequest(body)) {
     const given = headers.get('content-type') ?? '';
     const [, boundary] = /^multipart.*boundary="?([^";]+)/i.exec(given) ?? [];
     const content = new Uint8Array(await readable(() => body.arrayBuffer(), !!boundary));
