@@ -48,7 +48,8 @@ export async function withKey(prepared: ReplayableRequest, { carrier, key, first
   if (!carrier) return prepared;
   const wire = await wireOf(prepared, carrier);
   const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
-  return put && ({ ...wire, ...put } as ReplayableRequest);
+  // If the key went elsewhere, such as into the query, the body goes out as its bytes: as text, a file would be damaged.
+  return put && ({ ...wire, ...put, ...(put.body === wire.body && { body: prepared.body }) } as ReplayableRequest);
 }
 
 async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promise<AttemptResult> {

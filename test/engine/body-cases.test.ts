@@ -1,7 +1,7 @@
 /** Goal: in Node a body of any kind has the same fingerprint as in browsers, where `test/browser/engine/bodies.test.ts` runs the same table. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { defineDialect, inBody } from '../../src/entries/dialects.js';
+import { defineDialect, inBody, inQuery } from '../../src/entries/dialects.js';
 import { createOnce, hooks, memoryStore, outcomeOf } from '../../src/entries/index.js';
 import { ADDRESS, bodyCases } from '../support/body-cases.js';
 
@@ -27,6 +27,17 @@ test.each(bodyCases)('$kind', async ({ make, bytes, fingerprint }) => {
   expect(sent[0]?.bytes).toBe(bytes);
   // The definition of a fingerprint.
   expect(fingerprint).toBe(sha256(`POST\n${ADDRESS}\n${bytes}`));
+});
+
+test.each(bodyCases)('$kind, with the key in the query: the bytes are the same', async ({ make }) => {
+  const sent: string[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    sent.push(sha256(new Uint8Array(await new Response(init?.body).arrayBuffer())));
+    return new Response('{}', { status: 201 });
+  };
+  for (const dialect of [undefined, defineDialect({ name: 'mine', place: inQuery('request_id') })] as const)
+    await createOnce({ store: memoryStore(), fetch, dialect }).fetch(ADDRESS, { method: 'POST', body: make(), once: ['pay', 1] });
+  expect(sent[1]).toBe(sent[0]);
 });
 
 describe('a body whose file can no longer be read', () => {
