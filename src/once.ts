@@ -133,9 +133,10 @@ export async function callFetch(
   const idempotent = !needsKey(method);
   /** The call itself asks nothing of oncefetch. */
   const bare = once === undefined && !handle;
-  const nameOf = bare ? ownSettings.nameOf : undefined;
   const ownName = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
   const ownLabel = ownName === undefined ? undefined : encodeName(ownName);
+  // Options without a name, such as `onOutcome`, leave a POST the name that the client has for it.
+  const nameOf = bare || !(idempotent || ownLabel || once === true) ? ownSettings.nameOf : undefined;
   const wantsNoKey = idempotent && once !== true && !ownLabel && !nameOf && ownSettings.key === undefined;
   if (wantsNoKey) return retried(ownSettings);
   let request: RequestInput;
@@ -168,7 +169,7 @@ export async function callFetch(
       request: request.request,
     }) as Promise<Response>;
   const plain = () => (idempotent ? retried(ownSettings) : send());
-  if (name === false || (idempotent && bare)) return plain();
+  if (bare && (name === false || idempotent)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
   return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

@@ -270,6 +270,21 @@ describe('other values of `once`', () => {
     const { tab, once } = open(world, { operation: () => ['from the client'] });
     expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ operation: NAME });
   });
+
+  test.for([{ onOutcome() {} }, { key: 'order-1' }, {}])('options of a call without a name leave it the name of the client: %j', async (own, { world }) => {
+    const { tab, once } = open(world, { operation: () => NAME });
+    for (const type of ['fresh', 'replayed']) {
+      const call = once.fetch(URL_, { method: 'POST', body: '{}', once: own });
+      expect((await world.end(tab, call, ...(type === 'fresh' ? [answers(201)] : []))).outcome).toMatchObject({ operation: NAME, type });
+    }
+  });
+
+  test.for([undefined, false] as const)('a GET with options of its own is sent as it is if the client has no name for it: %s', async (said, { world }) => {
+    const { tab, once } = open(world, { operation: () => said });
+    const end = await world.end(tab, once.fetch(URL_, { once: { limits: { attempts: 2 } } }), answers(200));
+    expect(end).toMatchObject({ status: 200, outcome: undefined });
+    expect(world.server.keys).toEqual([null]);
+  });
 });
 
 describe('methods that HTTP itself calls idempotent', () => {
