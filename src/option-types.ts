@@ -238,7 +238,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
    * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere
    */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
-  /** Names calls that can't have the option `once` because an HTTP client makes them, and POSTs and PATCHes whose `once` has no name. Return `false` for a plain fetch, `undefined` for no name. */
+  /** Names calls that can't have the option `once`, and POSTs and PATCHes whose `once` has no name. Return `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
   /** Tells whether the device is online, in place of what the platform tells. */
   connectivity?: Connectivity | undefined;
