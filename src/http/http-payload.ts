@@ -49,7 +49,7 @@ export async function withKey(prepared: ReplayableRequest, { carrier, key, first
   const wire = await wireOf(prepared, carrier);
   const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
   // If the key went elsewhere, such as into the query, the body goes out as its bytes: as text, a file would be damaged.
-  return put && ({ ...wire, ...put, ...(put.body === wire.body && { body: prepared.body }) } as ReplayableRequest);
+  return put && ({ ...wire, ...put, body: put.body === wire.body ? prepared.body : put.body } as ReplayableRequest);
 }
 
 async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promise<AttemptResult> {
