@@ -13,7 +13,7 @@ import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
-import { keyInHeader, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { keyInHead, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -152,7 +152,8 @@ export async function callFetch(
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
   const dialectSettings = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
-  const ownKey = keyInHeader(dialectSettings.dialect.carrier, request);
+  const { carrier, carry } = dialectSettings.dialect;
+  const ownKey = keyInHead(carrier, request, carry);
   const settings = ownKey === undefined ? dialectSettings : { ...dialectSettings, key: ownKey };
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && bare && ownKey !== undefined) return send();

@@ -4,10 +4,12 @@
  * in different places.
  */
 import { describe, expect } from 'vitest';
-import { defineDialect, inBody, inHeader } from '../../src/entries/dialects.js';
+import { defineDialect, generic, googleRequestId, inBody, inHeader } from '../../src/entries/dialects.js';
 import { answers as answersFeature, extend, hooks, move, type Once, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
+import { createOn } from '../../src/once.js';
 import { answers, charged, honest, lost, replays } from '../support/server.js';
-import { NAME, ONE, pay, test, URL_, type World } from '../support/world.js';
+import { NAME, ONE, pay, test, URL_, type World, watched } from '../support/world.js';
 
 const ELSEWHERE = defineDialect({ name: 'elsewhere', place: inHeader('X-Key') });
 const ANN = { namespace: 'ann' } as const;
@@ -183,3 +185,17 @@ test.for([
   await world.end(tab, pay(once, { operation: ['pay', 'next'] }));
   expect(world.server.arrivals.at(-1)?.headers.get('idempotency-key')).toBe(world.server.keys.at(-1));
 });
+
+test.for([generic(), googleRequestId()])(
+  'a service worker that names calls, too, passes on the request of a page that has a key: $name',
+  async (dialect, { world }) => {
+    world.keyOf = ({ url, headers }) => headers.get('idempotency-key') ?? new URL(url).searchParams.get('requestId');
+    const { tab: worker } = world.open();
+    const options = { store: worker.store, use: everything(), dialect, operation: () => NAME };
+    const fetch = (async ({ url, method, headers }: Request) => worker.fetch(url, { method, headers })) as typeof globalThis.fetch;
+    const inner = worker.in(() => createOn({ ...worker.platform, relay: true }, { ...options, fetch }));
+    const { tab, once } = world.open({ dialect, fetch: (input, init) => watched(worker.in(() => inner.fetch(new Request(input, init)))) });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
+    expect(world.writes.filter(({ from }) => from === worker.name)).toEqual([]);
+  },
+);

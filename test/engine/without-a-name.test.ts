@@ -7,7 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { clear, move } from '../../src/entries/index.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed-requests.js';
-import { keyInHeader, type RequestInput } from '../../src/http/request.js';
+import { keyInHead, type RequestInput } from '../../src/http/request.js';
 import type { Once } from '../../src/once.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
@@ -64,7 +64,7 @@ describe('a key', () => {
   ])('at %s is found in %j: %s', (carrier, headers, bears) => {
     const entries = new Map(Object.entries(headers));
     const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as RequestInput;
-    expect(keyInHeader(carrier, draft)).toBe(bears ? 'k' : undefined);
+    expect(keyInHead(carrier, draft)).toBe(bears ? 'k' : undefined);
   });
 
   test.each<[string, object, boolean]>([
