@@ -17,6 +17,18 @@ test.each<[string, LooseRecord, LooseRecord, LooseRecord]>([
   ['or that of the other one', { windowEndsAt: NOW + 2 }, { windowEndsAt: NOW + 1 }, { windowEndsAt: NOW + 1 }],
   ['also if only one has an end', { windowEndsAt: NOW + 1 }, { windowEndsAt: undefined }, { windowEndsAt: NOW + 1 }],
   ['calls that wait learn that the record has changed', { revision: 7 }, { revision: 2 }, { revision: 8 }],
+  [
+    "an attempt of the user's may be on its way, also from memory, where records have no lease",
+    { lease: undefined },
+    { lease: { owner: 'moved', until: NOW + 1 } },
+    { lease: { owner: 'moved', until: NOW + LIMITS.attemptMs } },
+  ],
+  [
+    "one of the guest's may arrive later",
+    { lease: undefined },
+    { lease: { owner: 'moved', until: NOW + LIMITS.attemptMs + 1 } },
+    { lease: { owner: 'moved', until: NOW + LIMITS.attemptMs + 1 } },
+  ],
   ["the present payload is the user's", { payloads: ['a', 'b'] }, { payloads: ['b', 'c'] }, { payloads: ['c', 'a', 'b'] }],
 ])('%s', (_, there, moved, expected) => {
   expect(join(there, moved)).toMatchObject(expected);

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import type { IdempotencyKey } from '../../src/core/ids.js';
-import { type Seen, see } from '../../src/core/ownership.js';
+import { isStill, type Seen, see } from '../../src/core/ownership.js';
 import { made } from '../support/made.js';
 import { aRecord, type LooseRecord } from '../support/record.js';
 
@@ -33,4 +33,16 @@ test('a look that finds none in between changes nothing, and what is over stays 
   const seen: Seen = { at: SENT };
   for (const found of [record(FIRST, 3), undefined, record(OTHER, 1), record(OTHER, 2)]) see(seen, found as never);
   expect(seen.over).toBe(true);
+});
+
+/** A driver of another context that ended its call without a known end has given its lease back. */
+test.each<[string, LooseRecord, boolean]>([
+  ['its own', {}, true],
+  ['its own, from which an earlier release has taken the lease', { lease: undefined }, true],
+  ['that of another driver', { lease: { owner: 'other', until: 0 } }, false],
+  ['a later one', { revision: 2 }, false],
+  ['one that another driver began under the same key after a loss of the storage, and left', { createdAt: 1, lease: undefined }, false],
+])('a driver finds %s: its record is still its own: %o', (_, found, expected) => {
+  const known: LooseRecord = { lease: { owner: 'own', until: 0 } };
+  expect(isStill(record(FIRST, 1, known), record(FIRST, 1, { ...known, ...found }))).toBe(expected);
 });

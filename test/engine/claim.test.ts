@@ -76,6 +76,37 @@ describe('while another tab holds the lock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  test('a call that got the lock in time gives it back when it has ended', async ({ world, one, two }) => {
+    const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
+    const [second] = await world.begin(pay(two.once));
+    await world.end(one.tab, first);
+    await world.end(two.tab, second);
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test('a call that waits in vain sends at its time, also if the lock comes a moment later, and then gives that back', async ({ world }) => {
+    const [one, tab] = [world.open(), world.tab()];
+    // The lock manager has granted the lock when it hears that nobody waits any more.
+    const { locks } = tab.platform;
+    const acquire = (name: string, signal?: AbortSignal) => locks?.acquire(name, signal && new AbortController().signal);
+    Object.assign(tab.platform, { locks: { acquire } });
+    const [first] = await world.begin(pay(one.once), delayed(20 * SECOND, charged(answers(201))), charged(answers(201)));
+    const { ms, outcome } = await world.end(tab, pay(tab.once({ limits: { attemptMs: 10 * SECOND } })));
+    expect([ms, outcome?.effect]).toEqual([10 * SECOND, 'done']);
+    await world.end(one.tab, first);
+    await rest();
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test('a call that has waited in vain leaves the queue: where its page sleeps afterwards, the lock is for others', async ({ world }) => {
+    const [one, two, three] = [world.open(), world.open({ limits: { attemptMs: 10 * SECOND } }), world.open()];
+    const [first] = await world.begin(pay(one.once), delayed(20 * SECOND, charged(answers(201))), charged(answers(201)));
+    await world.end(two.tab, pay(two.once));
+    two.tab.freeze();
+    await world.end(one.tab, first);
+    expect(await world.end(three.tab, pay(three.once))).toMatchObject({ outcome: { effect: 'done' }, ms: 0 });
+  });
+
   test('an abort ends the wait', async ({ world, one, two }) => {
     const [first] = await world.begin(pay(one.once), delayed(5 * SECOND, answers(201)));
     const controller = new AbortController();

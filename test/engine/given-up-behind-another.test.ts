@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { defineDialect, inBody } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, type OnceOptions } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, unreachable } from '../support/server.js';
-import { DAY, HOUR, MINUTE, NAME, newWorld, type Page, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { DAY, HOUR, MINUTE, NAME, newWorld, ONE, type Page, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const REASON = () => new Error('the user pressed cancel');
 type World = ReturnType<typeof newWorld>;
@@ -110,6 +110,14 @@ test('if no other context drives the operation, it is told as none', async ({ wo
   const { tab, once } = world.open({ limits: LIMITS });
   expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
+});
+
+test('a page that has kept an earlier call in memory looks into the store, where another tab has sent the operation since', async ({ world }) => {
+  const [mine, other] = [world.open({ limits: { ...LIMITS, ...ONE.limits } }), world.open(ONE)];
+  mine.tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
+  expect((await world.end(mine.tab, pay(mine.once), unreachable())).outcome).toMatchObject({ type: 'unsent', storedIn: 'memory' });
+  expect((await world.end(other.tab, pay(other.once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+  expect(await cancelled(world, mine, slowly)).toMatchObject({ effect: 'unknown' });
 });
 
 describe("a call that is cancelled while its payload is read, and may belong to an earlier call's operation, is unknown", () => {

@@ -315,6 +315,20 @@ test('a body that takes minutes to read is sent all the same', async ({ world })
   expect((await world.end(tab, pay(once, { init: { body } }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
 });
 
+test('a body that takes minutes to read, while another tab drives the operation and `move` takes it, is not sent', async ({ world }) => {
+  const [driver, { tab, once }] = [world.open({ ...SHORT, ...ONE }), world.open(PATIENT)];
+  let read = (): void => {};
+  const body = new ReadableStream({ start: (controller) => void (read = () => controller.close()) });
+  const [first] = await world.begin(pay(driver.once), charged(delayed(5 * SECOND, lost())));
+  const [press] = await world.begin(pay(once, { init: { body } }));
+  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+  await world.run(move(world.open({ ...ONE, namespace: 'ann' }).once, 'shop'));
+  await world.clock.advance(2 * MINUTE);
+  read();
+  expect(await world.end(tab, press)).toMatchObject(NOT_SURE);
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
 test.for<[string, TabOptions]>([
   ['processes', { server: true, locks: false }],
   ['pages without locks', { locks: false }],
