@@ -329,6 +329,23 @@ test('a body that takes minutes to read, while another tab drives the operation 
   expect(world.server.arrivals).toHaveLength(1);
 });
 
+test('a call whose time is over when its page wakes up is not told none, if another tab stored the operation after its look, and `move` took it', async ({
+  world,
+}) => {
+  const [driver, waiter] = [world.open({ ...SHORT, ...ONE }), world.open({ ...SHORT, limits: { totalMs: 20 * SECOND } })];
+  driver.tab.faults.next({ name: 'slow', ms: SECOND });
+  const [first] = await world.begin(pay(driver.once), charged(delayed(5 * SECOND, lost())));
+  const [second] = await world.begin(pay(waiter.once));
+  waiter.tab.freeze();
+  await world.clock.advance(2 * SECOND);
+  await world.run(move(world.open({ ...ONE, namespace: 'ann' }).once, 'shop'));
+  expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+  await world.clock.advance(30 * SECOND);
+  waiter.tab.thaw();
+  expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
 test.for<[string, TabOptions]>([
   ['processes', { server: true, locks: false }],
   ['pages without locks', { locks: false }],

@@ -43,6 +43,15 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
   });
 
+  test('by a client that does not know the window of the dialect, which a function gave for the request of an earlier page', async ({ world }) => {
+    const first = world.open({ dialect: () => ({ ...GENERIC, windowMs: 10 * MINUTE }) });
+    await world.end(first.tab, pay(first.once, ONE), lost());
+    first.tab.kill();
+    await world.clock.advance(HOUR);
+    const { tab, once } = world.open({ limits: { keyWindowMs: DAY } });
+    expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
+  });
+
   test('by a process whose clock is ten hours slow, to get the answer of a done operation again', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
