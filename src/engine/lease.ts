@@ -115,7 +115,7 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
  * may be on its way.
  */
 export const isDriven = (client: Client, record: OnceRecord | undefined, now: number): boolean =>
-  record?.state === 'pending' && record.lease?.owner !== MOVED && heldElsewhere(client, record, now);
+  record?.lease?.owner !== MOVED && heldElsewhere(client, record, now);
 
 /** Waits until no other driver has the lease. Gives whether the last one that had it was a `resume`. Rejects like {@link awaitLease}. */
 export async function awaitNoLease(job: Waiting): Promise<boolean> {
