@@ -145,7 +145,7 @@ async function fly(
     const { release, locked, waited: waitedHere } = await takeLock(job, held);
     const waited = before ?? waitedHere;
     if (waited) flight.looks[0] = waited;
-    const ended = isAbandoned(job) ? leftBefore(job, !!client.platform.locks && !locked, waited !== undefined) : execute({ ...job, locked, waited }, flight);
+    const ended = isAbandoned(job) ? leftBefore(job, true) : execute({ ...job, locked, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());

@@ -112,6 +112,14 @@ test('if no other context drives the operation, it is told as none', async ({ wo
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
+test('nor is an abort while the first write of another tab is slow, after an earlier press that was refused', async ({ world, one, two }) => {
+  expect((await world.end(two.tab, pay(two.once), answers(400, { code: 'bad_card' }))).outcome).toMatchObject({ effect: 'none' });
+  one.tab.faults.next({ name: 'slow', ms: SECOND });
+  const [call] = await world.begin(pay(one.once), answers(201));
+  expect(await cancelled(world, two, payNow)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  expect((await world.end(one.tab, call)).outcome).toMatchObject({ effect: 'done' });
+});
+
 test('a page that has kept an earlier call in memory looks into the store, where another tab has sent the operation since', async ({ world }) => {
   const [mine, other] = [world.open({ limits: { ...LIMITS, ...ONE.limits } }), world.open(ONE)];
   mine.tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
