@@ -36,9 +36,8 @@ function forgetRecord(operation: ByHand, evenIfUnknown: boolean): Promise<void> 
     if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
       return { value: refusal(operation, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
-    // If the operation was retired without an effect and its key is not used up, there is nothing to forget but what was done before it.
-    if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky)
-      return { ...(record.previous && { next: seal({ ...record, previous: undefined }) }), value: undefined };
+    // If the operation was retired and its key is not used up, there is nothing to forget but what was done before it.
+    if (record.state === 'retired' && !record.sticky) return { ...(record.previous && { next: seal({ ...record, previous: undefined }) }), value: undefined };
     // Nothing of this pending operation was sent. But it may have taken over a key that stays in use, under which a copy that the platform sent
     // unseen may have had an effect: put the record of that key back, without what was done before it.
     if (record.state === 'pending' && record.previous && !evenIfUnknown) {

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { clear, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { test as inWorld, NAME, ONE, type Page, pay, SECOND, URL_, type World, watched } from '../support/world.js';
+import { test as inWorld, NAME, newWorld, ONE, type Page, pay, rest, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
 const BUSY = { code: 'ERR_ONCE_BUSY' };
@@ -26,16 +26,19 @@ const test = inWorld.extend('user', ({ world }) => moved(world));
 /** Any other page of the user. */
 const another = (world: World, of: TabOptions = {}): Once => world.open(ANN, of).once;
 
-inWorld("the user's call without a name goes on at once with that of a guest, whose page died during its attempt, where a lock shows that", async ({ world }) => {
-  const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: '{}' }));
-  const guest = world.open({ namespace: 'guest' });
-  await world.begin(send(guest.once), hangs());
-  guest.tab.kill();
-  const user = world.open(ANN);
-  await world.run(move(user.once, 'guest'));
-  expect(await world.end(user.tab, send(user.once), replays())).toMatchObject({ outcome: { type: 'replayed' }, ms: 0 });
-  expect(new Set(world.server.keys).size).toBe(1);
-});
+inWorld(
+  "the user's call without a name goes on at once with that of a guest, whose page died during its attempt, where a lock shows that",
+  async ({ world }) => {
+    const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: '{}' }));
+    const guest = world.open({ namespace: 'guest' });
+    await world.begin(send(guest.once), hangs());
+    guest.tab.kill();
+    const user = world.open(ANN);
+    await world.run(move(user.once, 'guest'));
+    expect(await world.end(user.tab, send(user.once), replays())).toMatchObject({ outcome: { type: 'replayed' }, ms: 0 });
+    expect(new Set(world.server.keys).size).toBe(1);
+  },
+);
 
 describe('the page that presses while the lease of the move holds dies, too', () => {
   /** 44 s after the guest's attempt left, one of the user leaves, which takes effect 25 s later. */
@@ -150,4 +153,26 @@ test('nor when the call only asks', async ({ world }) => {
   const { tab, once } = await moved(world, { reconcile: async () => 'none' });
   expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ outcome: { effect: 'unknown' } });
   expect(world.record()?.state).toBe('pending');
+});
+
+inWorld('a press of the guest that goes on in the middle of a move keeps its record: the next move counts its attempt', async ({ world: _ }) => {
+  let hits = 0;
+  for (let crossing = 1; crossing < 30; crossing++) {
+    const world = newWorld();
+    const of = { locks: false };
+    const [guest, user] = [world.open({ ...ONE, namespace: 'guest' }, of), world.open({ ...ANN, ...ONE }, of)];
+    await world.end(guest.tab, pay(guest.once), lost());
+    await world.clock.advance(60 * SECOND);
+    user.tab.at(crossing, () => void pay(guest.once));
+    world.server.otherwise = hangs();
+    await world.run(move(user.once, 'guest'));
+    guest.tab.kill();
+    await rest();
+    await world.run(move(user.once, 'guest'));
+    if (world.server.arrivals.length === 2) {
+      hits++;
+      await expect(world.run(none(user.once)), `at ${crossing}`).rejects.toMatchObject(BUSY);
+    }
+  }
+  expect(hits).toBeGreaterThan(0);
 });

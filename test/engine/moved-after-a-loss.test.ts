@@ -49,3 +49,13 @@ test('what another page has ended as none meanwhile is not', async ({ world, tab
   expect(end.outcome).toMatchObject({ type: 'fresh' });
   expect(end.outcome?.key).not.toBe(outcome?.key);
 });
+
+test('what another page has sent again and heard refused meanwhile is not known to be done: the next refusal counts, too', async ({ world }) => {
+  const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
+  await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), answers(401));
+  await world.end(other, pay(other.once({ ...ONE, namespace: 'guest' })), answers(400, { code: 'bad_card' }));
+  expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
+  const ann = tab.once({ namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann), answers(400, { code: 'no_money' }))).outcome).toMatchObject({ effect: 'none' });
+});

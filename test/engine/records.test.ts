@@ -210,6 +210,25 @@ describe('settle', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
+  test("'none' counts although the store takes seconds, if nobody has sent the operation since", async ({ world, one }) => {
+    await left(world, one);
+    await world.clock.advance(MINUTE);
+    one.tab.faults.next({ name: 'slow', ms: 2 * SECOND });
+    await world.run(settle(one.once, NAME, 'none'));
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
+
+  test("'done' under a key that the app can give again is kept for as long as the server knows the key, also by a client that does not know how long", async ({
+    world,
+    one,
+    two,
+  }) => {
+    await world.end(one.tab, pay(one.once, { key: 'order-42', limits: { attempts: 1, keyWindowMs: 90 * DAY } }), charged(lost()));
+    const windowEndsAt = world.record()?.windowEndsAt ?? Infinity;
+    await world.run(settle(two.once, NAME, 'done'));
+    expect(world.record()?.forgetAt).toBeGreaterThanOrEqual(windowEndsAt);
+  });
+
   test("'done' for a name without a record is told to the next call", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'done'));
     const now = world.clock.now();
