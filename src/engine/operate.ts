@@ -72,6 +72,7 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
     reading ??= given.read();
+    const { over } = flight.seen;
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const heardEnd = flight.ended;
     const meansAnother = heardEnd && settings.repeat === 'always';
@@ -83,7 +84,8 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
-    seen = flight.seen;
+    // But what was over before this call came, as after a log-out, ended earlier calls only.
+    if (!seen?.over) seen = flight.seen.over === over ? { ...flight.seen, over: undefined } : flight.seen;
     // This call means the effect that the other one, such as a `resume`, is bringing about, and is told how that one ends. To tell, note which end the
     // record showed: at the last look before this call came, or else at the first one after that.
     if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];

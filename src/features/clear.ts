@@ -47,7 +47,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   for (const [key, { owner, seen }] of client.registry.flights)
     if (isOperationOf(client, namespace, key)) {
       (owner as Client).session.changes++;
-      seen.over = true;
+      seen.over = client.session.cleared;
     }
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
