@@ -83,7 +83,9 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
       retryAfterMs: sent.retryAfterMs,
       random: randomness.random(),
     });
-    if (reading.ambiguous) drive.ambiguous = drive.sameAmbiguous = true;
+    drive.ambiguous ||= reading.ambiguous;
+    // A server that holds another payload under this key has not executed this one.
+    drive.sameAmbiguous ||= reading.ambiguous && reading.kind !== 'mismatch';
     if (decision.do !== 'wait') return { decision, result: drive.last, cause };
     await pause(drive, decision.ms, decision.why);
   }

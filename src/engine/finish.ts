@@ -140,8 +140,10 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
 /** Stores what the next call must know after this drive stopped without settling the operation. */
 async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean): Promise<void> {
   const { job, record, start } = drive;
-  // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
-  const withoutPresent = start.sentBefore || drive.attempts ? undefined : start.found;
+  // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own. Nor, if it is a
+  // change, one that met only the server's refusal of another payload: it must still be sent. A stored request stays listed, as it is what a resume sends.
+  const unmet = reason === 'mismatch' && job.settings.repeat === 'if-changed' && !record.request;
+  const withoutPresent = drive.sameAmbiguous || (drive.attempts && !unmet) ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;

@@ -106,6 +106,9 @@ test('done elsewhere: what a dialect calls done is not sent again, even if the d
   expect(world.server.arrivals).toHaveLength(1);
 });
 
+/** A server that compares payloads holds another one under this key. */
+const OTHER = answers(422, { type: 'about:blank', title: 'Idempotency key reused with a different payload' });
+
 describe("repeat: 'if-changed', another payload after a lost answer", () => {
   const changed = { repeat: 'if-changed', body: { ...CART, amount: 12 } } as const;
 
@@ -127,6 +130,28 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     for (const body of [CART, changed.body])
       expect((await world.end(tab, pay(once, { repeat: 'if-changed', body }))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
     expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test.for([
+    ['marked', replays()],
+    ['not marked', answers(200)],
+  ] as const)('the server holds the first one, and refuses the second after a reload: the second one is sent once the first one is done (%s)', async ([, first], { world }) => {
+    const page = () => world.open({ repeat: 'if-changed', ...ONE });
+    const [one, two, three] = [page(), page(), page()];
+    await world.end(one.tab, pay(one.once), charged(lost()));
+    expect((await world.end(two.tab, pay(two.once, changed), OTHER)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    expect((await world.end(three.tab, pay(three.once), first)).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(three.tab, pay(three.once, changed), answers(200))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test('the second one may have had the effect, if an answer to it was lost before it was refused: it is not sent again', async ({ world }) => {
+    const page = () => world.open({ repeat: 'if-changed', limits: { attempts: 2 } });
+    const [one, two, three] = [page(), page(), page()];
+    await world.end(one.tab, pay(one.once, ONE), charged(lost()));
+    expect((await world.end(two.tab, pay(two.once, changed), lost(), OTHER)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    await world.end(three.tab, pay(three.once), answers(200));
+    expect((await world.end(three.tab, pay(three.once, changed))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
   });
 
   test("with 'never', the second payload is told for good that the first one is done, and the first one is remembered", async ({ world }) => {
