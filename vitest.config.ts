@@ -42,7 +42,7 @@ const UNHURRIED = [
   'test/dom/{happy-dom,jsdom}.test.ts',
   'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
   'test/engine/{abort,after-a-refused-change,another-user,bad-input,given-up-behind-another,move-many,moves,moves-memory-and-store}.test.ts',
-  'test/engine/{polled-answers,reconcile-answers,refusals-and-keys,resume-beside-others,review-answers,review-lost-generations}.test.ts',
+  'test/engine/{polled-answers,reconcile-answers,refusals-and-keys,resume-beside-others,review-answers,review-lost-generations,second-first-write}.test.ts',
   'test/engine/{screens,seldom-crossed,verdict-rows,waits,withdrawn-beside-the-worker}.test.ts',
   'test/integrations/{form-action,opentelemetry}.test.ts',
 ];
