@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { move, pending, settle } from '../../src/entries/index.js';
+import { clear, move, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import { MINUTE, NAME, ONE, pay, test } from '../support/world.js';
 
@@ -25,6 +25,21 @@ test('where keys count for one account only, it is not sent again in the account
   await world.run(pending(ann));
   await world.run(move(ann, 'guest'));
   expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key, attempts: 0 });
+});
+
+test('a second `move`, after the user has paid and logged out, does not bring it again: the next press is a payment of its own', async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ namespace: 'ann' });
+  tab.faults.next('evict');
+  await world.run(pending(ann));
+  await world.run(move(ann, 'guest'));
+  await world.end(tab, pay(ann), replays());
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(ann));
+  await world.run(move(ann, 'guest'));
+  const end = await world.end(tab, pay(ann), charged(answers(201)));
+  expect(end.outcome).toMatchObject({ type: 'fresh' });
+  expect(end.outcome?.key).not.toBe(outcome?.key);
 });
 
 test('what is done is not sent again', async ({ world, tab }) => {
