@@ -193,10 +193,15 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
     const { degraded } = client.registry;
+    const now = client.platform.clock.now();
+    // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
+    if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
     // A store that cannot tell whether it took the record has called the change again, with a value that is not a record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
-    // If the store is full, there may be room without the request. The feature can't look for `Late` itself: another copy of the package has its own.
-    const withoutRequest = !(cause instanceof Late) && (await client.parts.requests?.without(job, key.key));
+    // A full store may have room without the request, and so may one that fails twice. One that fails once gets the same again. The feature can't look for
+    // `Late` itself: another copy of the package has its own.
+    const isFull = isSecond || job.settings.required || !begun?.inserted || (cause as { reason?: unknown } | undefined)?.reason === 'quota';
+    const withoutRequest = isFull && !(cause instanceof Late) && (await client.parts.requests?.without(job, key.key));
     if (withoutRequest) return claim(withoutRequest, key, rule, true);
     if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, isSecond, () => claim(job, key, rule, true));

@@ -5,17 +5,14 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { OperationRun } from './client.js';
 import { failure, orStoreError, storeError } from './failure.js';
 import { emit } from './observe.js';
-import { readStored, STORE_TIMEOUT_MS, updateStored } from './record-access.js';
+import { readStored, updateStored } from './record-access.js';
 import { Late } from './wait.js';
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** Decides what to do after the write of a new record failed or timed out, by what is stored now. `isSecond`: it has failed twice. */
 export async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, isSecond: boolean, again: () => Promise<Begun>): Promise<Begun> {
-  const { client, operationKey, seen } = job;
-  const now = client.platform.clock.now();
-  // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
-  if (now - seen.at <= STORE_TIMEOUT_MS) seen.at = now;
+  const { client, operationKey } = job;
   const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
   // The record is there in spite of the error, but perhaps not yet on the disk or the replicas. One more write makes sure.

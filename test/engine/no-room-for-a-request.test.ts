@@ -7,7 +7,7 @@ import { background, hooks, type OnceOptions, type OperationOptions, pending, re
 import type { Store } from '../../src/ports.js';
 import { answers, honest, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, ONE, pay, test } from '../support/world.js';
+import { HOUR, ONE, pay, SECOND, test } from '../support/world.js';
 
 const LONG = 'x'.repeat(3000);
 const ROOM = 1500;
@@ -63,6 +63,26 @@ test("a machine with a wrong clock uses the store's time, even if the first writ
   const { update } = tab.store;
   const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(new Error('no connection')) : update(...how)) };
   expect((await world.end(tab, pay(tab.once({ ...KEPT, store })), lost(), answers(201))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test('a first write that fails once is no lack of room: the second try stores the request', async ({ world }) => {
+  const { tab, once } = world.open({ ...KEPT, ...ONE, namespace: 'ann' });
+  tab.faults.next('fail-before-commit');
+  await world.end(tab, pay(once), lost());
+  expect(await tab.in(() => pending(once))).toMatchObject([{ resumable: true }]);
+  expect(world.record()).toMatchObject({ request: { method: 'POST' } });
+});
+
+test('a store whose every write fails after six seconds: the record goes to memory, and the call is sent', async ({ world, tab }) => {
+  const late = () => new Promise<void>((after) => void world.clock.timer(6 * SECOND, after));
+  const update: Store['update'] = (...how) =>
+    tab.store.update(...how).catch(async (cause: unknown) => {
+      await late();
+      throw cause;
+    });
+  tab.faults.rate('fail-before-commit', 1);
+  const once = tab.once({ ...KEPT, namespace: 'ann', store: { ...tab.store, update } });
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', storedIn: 'memory' });
 });
 
 test.for([{}, { durability: 'required' }] as const)(

@@ -135,15 +135,18 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
   test.for([
     ['marked', replays()],
     ['not marked', answers(200)],
-  ] as const)('the server holds the first one, and refuses the second after a reload: the second one is sent once the first one is done (%s)', async ([, first], { world }) => {
-    const page = () => world.open({ repeat: 'if-changed', ...ONE });
-    const [one, two, three] = [page(), page(), page()];
-    await world.end(one.tab, pay(one.once), charged(lost()));
-    expect((await world.end(two.tab, pay(two.once, changed), OTHER)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
-    expect((await world.end(three.tab, pay(three.once), first)).outcome).toMatchObject({ effect: 'done' });
-    expect((await world.end(three.tab, pay(three.once, changed), answers(200))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
-    expect(new Set(world.server.keys).size).toBe(2);
-  });
+  ] as const)(
+    'the server holds the first one, and refuses the second after a reload: the second one is sent once the first one is done (%s)',
+    async ([, first], { world }) => {
+      const page = () => world.open({ repeat: 'if-changed', ...ONE });
+      const [one, two, three] = [page(), page(), page()];
+      await world.end(one.tab, pay(one.once), charged(lost()));
+      expect((await world.end(two.tab, pay(two.once, changed), OTHER)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+      expect((await world.end(three.tab, pay(three.once), first)).outcome).toMatchObject({ effect: 'done' });
+      expect((await world.end(three.tab, pay(three.once, changed), answers(200))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+      expect(new Set(world.server.keys).size).toBe(2);
+    },
+  );
 
   test('the second one may have had the effect, if an answer to it was lost before it was refused: it is not sent again', async ({ world }) => {
     const page = () => world.open({ repeat: 'if-changed', limits: { attempts: 2 } });
