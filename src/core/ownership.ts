@@ -11,7 +11,7 @@ export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
 /** Whether the lease of `record` is the one that the driver of `known` took. */
 export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease != null && record.lease?.owner === lease.owner;
 
-/** What a call has seen of its operation. `at`: {@link seenAt}. `over`: it may send nothing any more, because of what {@link see} saw or a log-out. */
+/** What a call has seen of its operation. `at`: {@link seenAt}. `over`: it may send nothing any more, because of what {@link see} saw. */
 export interface Seen {
   at: number;
   record?: OnceRecord | undefined;

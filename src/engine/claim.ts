@@ -16,7 +16,7 @@ import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
-import { isKnownDone } from './registry.js';
+import { isKnownDone, logOutsOf } from './registry.js';
 import { Late, withThaw } from './wait.js';
 
 /** The release where there is no lock, or the lock manager refuses it. */
@@ -183,7 +183,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
-    if (begun.do === 'drive' && job.seen.over) begun = { do: 'nothing' };
+    if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
     begun = { ...begun, back: begun.do === 'drive' || !stored ? begun.record : begun.back };

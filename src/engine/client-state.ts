@@ -6,8 +6,6 @@ export interface Session {
   seen?: unknown;
   /** How often the user has changed. */
   changes: number;
-  /** Another object after each `clear`. */
-  cleared?: object;
 }
 
 /** What a client knows of its sweeps. */

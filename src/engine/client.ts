@@ -63,14 +63,10 @@ export interface Registry extends InFlightTables, ScreenTables {
   readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
-  /** By URL: the latest call that writes without a key. */
-  readonly latest: Map<string, symbol>;
   /** The diagnostics that listeners have heard already, each with its place. */
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
-  /** By key: how many functions given to `run` have not ended, also after their time was over. Absent before the first `run`. */
-  running?: Map<string, number> | undefined;
   /** The lease that a call leaves behind for one of them (set by `run`), and how its owner ends, whichever client of this realm made the call. */
   outlives?: ((drive: Driver) => OnceRecord['lease']) | undefined;
   outlived?: string | undefined;
@@ -113,6 +109,8 @@ export interface Call {
   readonly request?: Request | undefined;
   /** Wall clock, ms: when the call began, if that was before now. */
   readonly startedAt?: number;
+  /** {@link OperationRun.logOuts}, if the call began before now. */
+  readonly logOuts?: number | undefined;
   /** The release of the operation's lock, if the caller holds it already. */
   readonly held?: (() => void) | undefined;
   /** Which ended operation the record showed when the caller decided to wait for the operation under way. */
@@ -138,6 +136,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
   readonly seen: InFlightOperation['seen'];
+  /** How often its user had logged out when the call began. Once that is more, the call begins nothing. */
+  readonly logOuts: number;
 }
 
 /** How one attempt is to be made. */

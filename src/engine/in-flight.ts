@@ -31,7 +31,7 @@ export const ANEW: Anew = { anew: true };
 
 export type Finished = Ended | Anew;
 
-/** The tables in which calls find operations in flight, those that were left open, and outcomes. */
+/** The tables of calls under way, of what they left open, and of outcomes. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
@@ -40,6 +40,12 @@ export interface InFlightTables {
    * those that it knows to be done, but could not store as done.
    */
   readonly leftOpen: Map<OperationKey, OnceRecord>;
+  /** By URL: the latest call that writes without a key. */
+  readonly latest: Map<string, symbol>;
+  /** How often each user has logged out, by store and namespace. */
+  readonly logOuts: Map<string, number>;
+  /** By key: how many functions given to `run` have not ended, also after their time was over. Absent before the first `run`. */
+  running?: Map<string, number> | undefined;
   /** Outcomes, by the object that the caller was given: a Response, an error, an abort reason. */
   readonly outcomes: WeakMap<object, Outcome>;
   /** Lost operations without a name that somebody has in hand. Made by the first one. */

@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { keepLeftOpen, keepRecent, keyedOperationOf, OPERATIONS_MAX } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -46,7 +46,7 @@ async function joinOrClaim(given: Call): Promise<unknown> {
   const { clock } = client.platform;
   const deadline = (given.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
-  const operation = { ...address, client, settings, deadline };
+  const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
   const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
   const caller = { signal, request, onOutcome, left: told(operation, unknown('aborted')) };
@@ -72,7 +72,6 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
     reading ??= given.read();
-    const { over } = flight.seen;
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const heardEnd = flight.ended;
     const meansAnother = heardEnd && settings.repeat === 'always';
@@ -84,8 +83,7 @@ async function joinOrClaim(given: Call): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
-    // But what was over before this call came, as after a log-out, ended earlier calls only.
-    if (!seen?.over) seen = flight.seen.over === over ? { ...flight.seen, over: undefined } : flight.seen;
+    seen = flight.seen;
     // This call means the effect that the other one, such as a `resume`, is bringing about, and is told how that one ends. To tell, note which end the
     // record showed: at the last look before this call came, or else at the first one after that.
     if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
@@ -109,7 +107,7 @@ function joinInTime(flight: InFlightOperation, caller: Parameters<InFlightOperat
 
 /** Drives the operation that this call has claimed: reads the request, takes the lock, executes, and tells all callers how it ended. */
 async function fly(
-  operation: Unbegun & Pick<OperationRun, 'stop'>,
+  operation: Unbegun & Pick<OperationRun, 'stop' | 'logOuts'>,
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],

@@ -1,8 +1,8 @@
 /** What all clients and all copies of the package in one realm share. */
 
-import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
+import type { IdempotencyKey, KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
 import { bare, type OnceRecord, seal } from '../core/record.js';
-import type { OperationRun, Registry } from './client.js';
+import type { Client, OperationRun, Registry } from './client.js';
 
 /**
  * Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. `stored`: whether
@@ -47,6 +47,19 @@ export function isKnownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, 
   return known?.ending && known.key === record.key;
 }
 
+const nameOfLogOuts = ({ store }: Client, namespace: Namespace): string => `${store.scope} ${namespace}`;
+
+/** How often this user has logged out in this realm. */
+export const logOutsOf = (client: Client, namespace: Namespace): number => client.registry.logOuts.get(nameOfLogOuts(client, namespace)) ?? 0;
+
+/** How many users' log-outs a realm remembers: many, because a process serves many users, and only calls under way need them. */
+const LOG_OUTS_MAX = 10_000;
+
+/** Notes a log-out. What this user has begun in this realm by now, and what waits, begins nothing any more. */
+export function noteLogOut(client: Client, namespace: Namespace): void {
+  keepRecent(client.registry.logOuts, nameOfLogOuts(client, namespace), logOutsOf(client, namespace) + 1, LOG_OUTS_MAX);
+}
+
 /**
  * All copies of the package find the tables by this symbol, copies of other versions too. If what a table holds gets another type, change
  * this name, because the other versions would misread the table.
@@ -65,6 +78,7 @@ const blank = (): Registry => ({
   latest: new Map(),
   noticed: new Map(),
   ignored: new Map(),
+  logOuts: new Map(),
   hearing: {},
   outcomes: new WeakMap(),
 });

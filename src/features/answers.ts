@@ -8,6 +8,7 @@ import type { OperationRun, Parts } from '../engine/client.js';
 import { endOf, told } from '../engine/failure.js';
 import { reasonToHalt } from '../engine/halt.js';
 import type { Ended } from '../engine/in-flight.js';
+import { logOutsOf } from '../engine/registry.js';
 import { isOwn, remember } from '../engine/settle.js';
 import { storedAnswers } from '../http/stored-answer.js';
 import type { Feature } from '../option-types.js';
@@ -34,7 +35,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   const from = (record.ending as { from?: unknown } | undefined)?.from;
   if (
     // The user has logged out since this call began.
-    job.seen.over ||
+    job.logOuts !== logOutsOf(client, job.namespace) ||
     // A function given to `run` would be called again, and a server that ignores the key would execute the request.
     !payload?.keyed?.(job, record.carrier) ||
     // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.

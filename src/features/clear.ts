@@ -9,7 +9,7 @@ import type { Client } from '../engine/client.js';
 import { announceChange, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
-import { isKnownDone } from '../engine/registry.js';
+import { isKnownDone, noteLogOut } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
@@ -43,12 +43,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   const kept: PendingOperation[] = [];
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
   // Nor may a call that has not begun begin, or go on with a key that is kept: it would store the user's data anew. One without a name has no flight yet.
-  client.session.cleared = {};
-  for (const [key, { owner, seen }] of client.registry.flights)
-    if (isOperationOf(client, namespace, key)) {
-      (owner as Client).session.changes++;
-      seen.over = client.session.cleared;
-    }
+  noteLogOut(client, namespace);
+  for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);

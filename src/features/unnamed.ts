@@ -19,7 +19,7 @@ import { isDriven } from '../engine/lease.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
 import { updateStored } from '../engine/record-access.js';
-import { isKnownDone } from '../engine/registry.js';
+import { isKnownDone, logOutsOf } from '../engine/registry.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -55,14 +55,16 @@ function operateWithoutName(client: Client, settings: Settings, request: Request
 }
 
 /** A call whose address is not known yet, because it depends on the content. */
-type Placeless = OperationAddress & Omit<Call, 'address' | 'read'> & Pick<OperationRun, 'deadline'> & { readonly stop: AbortSignal; readonly cleared: unknown };
+type Placeless = OperationAddress & Omit<Call, 'address' | 'read'> & Pick<OperationRun, 'deadline'> & { readonly stop: AbortSignal };
 
 function placeless(client: Client, settings: Settings, { signal, request }: RequestInput): Placeless {
   check({ signal }, { signal: 'signal' }, '');
   const startedAt = client.platform.clock.now();
   const address = addressOf(client, labelOfContent());
   const stop = signal ?? new AbortController().signal;
-  return { ...address, client, settings, signal, request, stop, startedAt, cleared: client.session.cleared, deadline: startedAt + settings.limits.totalMs };
+  // On a server, many users may share a namespace.
+  const logOuts = client.platform.server ? undefined : logOutsOf(client, address.namespace);
+  return { ...address, client, settings, signal, request, stop, startedAt, logOuts, deadline: startedAt + settings.limits.totalMs };
 }
 
 /**
@@ -74,7 +76,8 @@ async function whilePlaceless<T>(call: Placeless, work: Promise<T>, isNew = fals
   try {
     const done = await inTime(call, settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
     // After a log-out, this call would store the user's data anew, and send it.
-    if (!client.platform.server && client.session.cleared !== call.cleared) throw failure(call, unknown('identity'));
+    const logOuts = logOutsOf(client, call.namespace);
+    if ((call.logOuts ?? logOuts) !== logOuts) throw failure(call, unknown('identity'));
     return done;
   } catch (error) {
     const left = error instanceof CallerLeft;

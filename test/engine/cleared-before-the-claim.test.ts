@@ -86,6 +86,17 @@ test.for<[string, { readonly once?: true }]>([
   expect([world.server.arrivals, world.records]).toEqual([[], []]);
 });
 
+test('a log-out by another client of the page while a call without a name is read', async ({ world, tab }) => {
+  const other = tab.once(SHOP);
+  const fingerprint = async (): Promise<string> => {
+    await clear(other);
+    return 'x';
+  };
+  const call = watched(tab.once({ ...SHOP, fingerprint }).fetch(URL_, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }));
+  expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity', attempts: 0 } });
+  expect([world.server.arrivals, world.records]).toEqual([[], []]);
+});
+
 test('on a server, whose clients serve many users, a call without a name goes on', async ({ world }) => {
   const tab = world.tab({ server: true });
   const once: Once = tab.once({

@@ -70,3 +70,16 @@ test('an edited form waits for a call from before a log-out, and a press that is
   expect((await world.end(tab, before)).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
   expect(world.server.arrivals).toHaveLength(2);
 });
+
+test('an edited form waits for a call, and the app logs out when that call tells its outcome: the form is not sent', async ({ world }) => {
+  const { tab, once } = world.open(ANN);
+  const clears: Promise<unknown>[] = [];
+  const onOutcome = () => void clears.push(clear(once));
+  const [first] = await world.begin(pay(once, { onOutcome }), delayed(5 * SECOND, charged(lost())));
+  const [edited] = await world.begin(pay(once, { body: EDITED, meta: { note: 'secret' } }));
+  await world.end(tab, first);
+  expect((await world.end(tab, edited)).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
+  await world.run(Promise.all(clears));
+  expect(world.server.arrivals).toHaveLength(1);
+  expect(JSON.stringify(world.records)).not.toContain('secret');
+});

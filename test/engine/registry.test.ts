@@ -55,6 +55,7 @@ describe('the registry', () => {
       'latest',
       'leftOpen',
       'lives',
+      'logOuts',
       'noticed',
       'outcomes',
       'payloads',
