@@ -96,14 +96,16 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
  * in progress, ms since 1970; 0 until it first finds some.
  */
 async function beforeFirst(drive: Driver): Promise<{ triesMax: number; waitsEnd: number }> {
-  const { client, settings, deadline } = drive.job;
+  const { client, settings, deadline, aheadMs } = drive.job;
   const now = client.platform.clock.now();
   const { retryAt = 0, spentAt = -Infinity } = drive.record;
-  if (retryAt > now && retryAt < deadline) await pause(drive, retryAt - now, 'retry-after');
+  // Both were stored by the store's clock, because the machine that did may have another one.
+  const at = retryAt - aheadMs;
+  if (at > now && at < deadline) await pause(drive, at - now, 'retry-after');
   // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
   await awaitNetwork(drive);
   // If the server asked to wait beyond this call's time, make a single attempt.
-  return { triesMax: retryAt > now && retryAt >= deadline ? 1 : settings.limits.attempts, waitsEnd: now - spentAt < SPENT_MS ? now : 0 };
+  return { triesMax: at > now && at >= deadline ? 1 : settings.limits.attempts, waitsEnd: now + aheadMs - spentAt < SPENT_MS ? now : 0 };
 }
 
 /** Waits, and tells screens and logs. */

@@ -148,7 +148,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
   if (!(withoutPresent || retryAt || spent || record.lease || start.found?.lease || refusals)) return;
-  const now = job.client.platform.clock.now();
+  const storeNow = job.client.platform.clock.now() + job.aheadMs;
   // Give the lease back, unless a function of `run` goes on after its call. Until the last attempt of an earlier driver has ended, the lease that it left
   // must keep the app from settling.
   // While the record has the lease of a move, as it may where calls take no leases, `commit` stores nothing.
@@ -156,9 +156,9 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
     ...(withoutPresent ?? record),
     ...refusals,
     lease: job.client.registry.outlives?.(drive) ?? start.found?.lease,
-    retryAt,
-    spentAt: spent ? now : undefined,
-    touchedAt: now + job.aheadMs,
+    retryAt: retryAt && retryAt + job.aheadMs,
+    spentAt: spent ? storeNow : undefined,
+    touchedAt: storeNow,
   });
   if (await commit(job, record, () => next)) drive.record = next;
 }

@@ -125,6 +125,30 @@ describe("if the store is a server, its clock counts, and a machine's does not",
     expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
+  test.each([MINUTE, -MINUTE])('a machine whose clock is off by %d ms says to others when the server wants to be asked again', async (skewMs) => {
+    const { world, tab, once } = newWorld().open({}, PROCESS);
+    tab.skewMs = skewMs;
+    const at = world.clock.now();
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': '180' }));
+    await world.clock.advance(2 * MINUTE);
+    const other = world.open({ limits: { totalMs: 5 * MINUTE } }, PROCESS);
+    expect(await world.end(other.tab, pay(other.once), answers(201))).toMatchObject({ status: 201 });
+    expect(world.clock.now() - at).toBe(3 * MINUTE);
+  });
+
+  test.each([
+    [HOUR, 2 * MINUTE, 2],
+    [-HOUR, 30 * SECOND, 1],
+  ])('a machine whose clock is off by %d ms gave up on work in progress: %d ms later, others make %d attempts', async (skewMs, laterMs, attempts) => {
+    const { world, tab, once } = newWorld().open({ limits: { inProgressMs: SECOND } }, PROCESS);
+    tab.skewMs = skewMs;
+    world.server.otherwise = answers(409);
+    await world.end(tab, pay(once));
+    await world.clock.advance(laterMs);
+    const other = world.open({ limits: { inProgressMs: SECOND } }, PROCESS);
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', attempts });
+  });
+
   test('a process that began a moment ago relies on the first decline of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
     await world.end(one.tab, pay(one.once), lost(), DECLINE);
