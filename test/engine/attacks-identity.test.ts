@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { clear, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, extend, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
@@ -85,6 +85,19 @@ describe('A9: on a server', () => {
       { type: 'fresh', joined: false },
     ]);
     expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test.each([
+    ['one effect if the namespace is the service', false, 1, [false, true]],
+    ['an effect each if it is the account', true, 2, [false, false]],
+  ])('A9: two customers who chose the same key: %s', async (_, perAccount, arrivals, joined) => {
+    const { world, tab, once } = newWorld().open({ namespace: 'billing' }, { server: true, locks: false });
+    const request = { method: 'POST', body: '{"campaign":7}', headers: { 'idempotency-key': 'order-1' } };
+    world.server.plays(...Array.from({ length: arrivals }, () => delayed(SECOND, answers(201))));
+    const use = (who: string) => watched((perAccount ? extend(once, { namespace: who }) : once).fetch('https://api.example/coupons', request));
+    const ends = await world.all(tab, use('Ann'), use('Bob'));
+    expect(ends.map((end) => end?.outcome)).toMatchObject(joined.map((one) => ({ effect: 'done', joined: one })));
+    expect(world.server.arrivals).toHaveLength(arrivals);
   });
 
   test('A9: the next customer does not adopt the operation that the process of the first one left behind', async ({ world }) => {
