@@ -165,7 +165,7 @@ export class OptimisticUpdater {
       asking.looked = seen !== undefined || !asking.hidden;
       heard = true;
     }
-    throw asking.blocked ?? new StoreFault('timeout', `others kept changing this record for ${this.#timeoutMs} ms`);
+    throw asking.blocked ?? new StoreFault('timeout', `others kept changing this record, or this process was too busy, for ${this.#timeoutMs} ms`);
   }
 
   /** Sends an attempt; again if the connection broke or the server is busy. The version's name keeps it from being done twice. */

@@ -25,7 +25,7 @@ export async function within<T>(work: () => Promise<T>, waiting: Waiting, timeou
         waiting.blocked ??
           new StoreFault(
             'timeout',
-            `the store did not answer within ${timeoutMs} ms: is its server there, its client connected, and a connection of its pool free?`,
+            `the store did not answer within ${timeoutMs} ms: is its server there, its client connected, a connection of its pool free, and this process not too busy?`,
           ),
       );
     // After a process was suspended, its timers fire before it reads an answer that came meanwhile: give that a moment.

@@ -285,6 +285,17 @@ describe('a read', () => {
   });
 });
 
+test('a process too busy to send its updates in time is not told that others changed the record', async () => {
+  const { server, guesses } = setup(200);
+  const attempt = server.attempt.bind(server);
+  server.attempt = (asked) => {
+    for (const start = performance.now(); performance.now() - start < 300; );
+    return attempt(asked);
+  };
+  const { fault } = await watched(guesses, 'n', () => record('n'));
+  expect(fault).toMatchObject({ reason: 'timeout', message: expect.stringContaining('this process') });
+});
+
 test('the updater remembers the last thousand records, not every record that it ever saw', async ({ server, guesses }) => {
   for (let n = 0; n < 1100; n++) await guesses.update(`r${n}`, () => record(`r${n}`), 'strict');
   const cost = async (id: string) => {

@@ -102,7 +102,7 @@ class Records {
       if (await this.#write(id, entry, changed, name)) return;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
     }
-    throw new StoreFault('timeout', `others kept changing this record for ${this.#timeoutMs} ms`);
+    throw new StoreFault('timeout', `others kept changing this record, or this process was too busy, for ${this.#timeoutMs} ms`);
   }
 
   async scan(query: ScanQuery): Promise<ScanPage> {
