@@ -169,6 +169,7 @@ export function leftOpen(
 /** Makes one durable update, which decides what this call does with the record that it finds. */
 export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
   const { client } = job;
+  const { server } = client.platform;
   const claimant = claimantOf(job, key);
   const ownRule = job.resumes?.begin ?? rule;
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
@@ -178,9 +179,9 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     job.aheadMs = storeNow - now;
     // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
     // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
-    // A key that is not random is the same again, and a key strategy may take its time.
-    const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' ? STORE_TIMEOUT_MS : WAITERS_MS);
-    const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!client.platform.server && !isSamePerson(job)));
+    // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
+    const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS);
+    const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };

@@ -293,11 +293,14 @@ test.for([1, 2, 3])('a press that waits behind a page that freezes before its fi
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a press whose page was frozen for a few seconds is sent', async ({ world }) => {
-  const { tab, once } = world.open(SHORT);
+test.for<[string, number, TabOptions]>([
+  ['a page was frozen for a few seconds', 9 * SECOND, {}],
+  ['a process with thousands of others took most of a minute to look', 50 * SECOND, { server: true, locks: false }],
+])('a press for which %s is sent', async ([, ms, of], { world }) => {
+  const { tab, once } = world.open(SHORT, of);
   tab.at(1, () => tab.freeze());
   const [press] = await world.begin(pay(once));
-  await world.clock.advance(9 * SECOND);
+  await world.clock.advance(ms);
   tab.thaw();
   expect((await world.end(tab, press, answers(201))).outcome).toMatchObject({ type: 'fresh' });
 });
