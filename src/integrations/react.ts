@@ -142,13 +142,22 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
     // It may have been hidden meanwhile, while nobody or another user was logged in.
     show();
   };
+  /** The page was in the back-forward cache. Firefox never answers a read that was under way when the page went there, so do not wait for it. */
+  const back = ({ persisted }: PageTransitionEvent): void => {
+    if (!persisted) return;
+    reading = false;
+    void read();
+  };
   return {
     subscribe: (changed) => {
       show = changed;
       const off = watch(once, () => void read());
+      // React Native has no such events.
+      globalThis.addEventListener?.('pageshow', back);
       void read();
       return () => {
         off();
+        globalThis.removeEventListener?.('pageshow', back);
         show = undefined;
         turn++;
         clearTimeout(timer);

@@ -115,6 +115,24 @@ test('a list of a client that is closed is not read again by itself: every read 
   expect(scan.mock.calls.filter(([query]) => !('before' in query))).toHaveLength(1);
 });
 
+test('a list that is being read when the page goes into the back-forward cache, where Firefox never answers that read, is read anew on the way back', async () => {
+  const store = memoryStore();
+  let cached = false;
+  const scan: typeof store.scan = (query) => (cached ? new Promise(() => {}) : store.scan(query));
+  const once = client({ store: { ...store, scan }, limits: { attempts: 1 } });
+  const List = () => h('output', null, usePending(once, { prefix: ['pay', cart] }).length);
+  await act(() => root.render(h(StrictMode, null, h(List))));
+  server.faults.next('lose-response');
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch(() => {}));
+  await settled(() => expect(shown('output')).toBe('1'));
+  cached = true;
+  refresh(once);
+  await act(() => once.fetch('/api/payments', { ...body, once: ['pay', cart] }));
+  cached = false;
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  await settled(() => expect(shown('output')).toBe('0'));
+});
+
 test('ten changes while a list is read: it is read once more, and shows the last of them', async () => {
   const store = memoryStore();
   let held: Promise<void> | undefined;
