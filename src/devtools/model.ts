@@ -163,10 +163,10 @@ export class Model {
       if (stored.namespace === namespace(this.#once)) this.stored = stored;
       else this.#stale = true;
       this.trouble = undefined;
+      this.#tookMs = performance.now() - began;
     } catch (error) {
       this.trouble = this.client.closing.aborted ? 'The client is closed; this was read before.' : `The store could not be read: ${String(error)}`;
     }
-    this.#tookMs = performance.now() - began;
     this.#reading = false;
     if (this.#over) return;
     this.#changed();

@@ -4,7 +4,7 @@ import type { Namespace } from '../core/ids.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { digestOfNamespace } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { storedIn } from '../engine/record-access.js';
+import { storedIn, timed } from '../engine/record-access.js';
 import type { Store } from '../ports.js';
 import { faceOf } from './inside.js';
 
@@ -50,14 +50,14 @@ async function scan(store: Store, ns: string, state: OnceRecord['state']): Promi
   return { found, more: after !== undefined, damaged };
 }
 
-/** Reads the store. Rejects if it can't be read. */
+/** Reads the store. Rejects if it can't be read, or does not answer in time: Firefox never ends a read that the back-forward cache has interrupted. */
 export async function readStore(client: Client): Promise<Stored> {
   const asked = namespace(faceOf(client));
   if (asked === undefined) return NOTHING;
   const ns = await digestOfNamespace(client, asked as Namespace);
   const stores = client.registry.degraded.size ? [client.store, client.fallback()] : [client.store];
   const scans = stores.flatMap((store) => (['pending', 'settled', 'retired'] as const).map((state) => scan(store, ns, state)));
-  const [all, locks] = await Promise.all([Promise.all(scans), client.platform.locks?.query?.().catch(() => undefined)]);
+  const [all, locks] = await timed(client, Promise.all([Promise.all(scans), client.platform.locks?.query?.().catch(() => undefined)]));
   return {
     namespace: asked,
     found: all.flatMap(({ found }) => found),

@@ -22,3 +22,23 @@ test('an answer of fetch that cannot be cloned reaches the caller with the panel
   expect((await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(200);
   close();
 });
+
+test('a read of the store that never ends, as in Firefox after the back-forward cache, does not keep the panel from reading again', async () => {
+  vi.useFakeTimers();
+  const store = memoryStore();
+  let hangs = true;
+  const scan: typeof store.scan = (query) => (hangs ? new Promise(() => {}) : store.scan(query));
+  const once = createOnce({ namespace: 'u-3', store: { ...store, scan }, fetch: async () => Response.json({ id: 1 }) });
+  const close = devtools(once, { open: true });
+  const text = () => document.querySelector('oncefetch-devtools')?.shadowRoot?.textContent ?? '';
+  try {
+    await vi.advanceTimersByTimeAsync(1000);
+    hangs = false;
+    await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(text()).toContain('Forget');
+  } finally {
+    close();
+    vi.useRealTimers();
+  }
+});
