@@ -17,7 +17,7 @@ import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
 import { isKnownDone, logOutsOf } from './registry.js';
-import { Late, withThaw } from './wait.js';
+import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 /** The release where there is no lock, or the lock manager refuses it. */
 export const FREE = (): void => {};
@@ -61,10 +61,13 @@ export async function takeLock(
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
+  const { locks, clock } = client.platform;
   const waiting = new AbortController();
-  const request = (client.platform.locks as Locks).acquire(lock, waiting.signal).catch(() => undefined);
-  // If the device slept, the context that holds the lock slept, too. So that context gets a moment to store how its call ended.
-  const release = await withThaw(client, ms, request, [stop, client.closing], () => undefined);
+  const request = (locks as Locks).acquire(lock, waiting.signal).catch(() => undefined);
+  const until = clock.now() + ms;
+  const wait = (ms: number) => unlessLate(clock, ms, request, [stop, client.closing]);
+  // If the device slept, the context that holds the lock slept, too. Give that context a moment to store how its call ended.
+  const release = (await wait(ms)) ?? (sleptSince(client, until) ? await wait(THAW_MS) : undefined);
   if (release) return release;
   waiting.abort();
   // If the lock comes after the wait was given up, release it.

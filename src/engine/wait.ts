@@ -96,23 +96,6 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly Stop[]): Promise<T | undefined> =>
   within(clock, ms, work, () => new Late(), signals).catch(() => undefined);
 
-/**
- * What `work` gives, or what `late` gives if it takes longer than `ms`, or when a signal aborts. If the device slept, or its clock was set, what came
- * meanwhile gets a moment to arrive.
- */
-export function withThaw<T>(client: Pick<Client, 'platform'>, ms: number, work: Promise<T>, signals: readonly Stop[], late: () => T): Promise<T> {
-  const { clock } = client.platform;
-  const until = clock.now() + ms;
-  return new Promise((resolve, reject) => {
-    const over = () => resolve(late());
-    let off = after(clock, ms, signals, () => {
-      if (sleptSince(client, until)) off = after(clock, THAW_MS, signals, over);
-      else over();
-    });
-    work.finally(() => off()).then(resolve, reject);
-  });
-}
-
 /** Whether nobody waits for the call any more: its last caller has left, or the client is closed. */
 export const isAbandoned = ({ client, stop }: Pick<OperationRun, 'client' | 'stop'>): boolean => stop.aborted || client.closing.aborted;
 

@@ -8,7 +8,7 @@ import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/c
 import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
 import { keepRecent } from '../engine/registry.js';
-import { inTime, sleptSince, withThaw } from '../engine/wait.js';
+import { after, inTime, sleptSince, THAW_MS } from '../engine/wait.js';
 import { answerOf, BODY_MS, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, spreadable, wireOf } from './request.js';
 import type { TransportResult } from './sending.js';
@@ -101,8 +101,8 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
 }
 
 /** Sends once, and never waits longer than `ms`, even if the transport ignores an abort. Rejects only if the platform throws while it judges an error. */
-export async function callTransport(client: Client, prepared: ReplayableRequest, attempt: Sending): Promise<TransportResult> {
-  if (!attempt.leaves()) return { reading: NOT_SENT };
+export function callTransport(client: Client, prepared: ReplayableRequest, attempt: Sending): Promise<TransportResult> {
+  if (!attempt.leaves()) return Promise.resolve({ reading: NOT_SENT });
   const { stop, settings } = attempt.job;
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
@@ -113,6 +113,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
   const unanswered = () => ({ reading: NO_ANSWER, reached: !!response });
   const { clock } = client.platform;
   const end = clock.now() + attempt.ms;
+  let off = (): void => {};
   const exchange = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
@@ -124,12 +125,21 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
     } catch (cause) {
       const neverSent = !controller.signal.aborted && !response && client.transport.neverSent(cause, init);
       return { ...(neverSent ? { reading: NOT_SENT } : unanswered()), cause };
+    } finally {
+      off();
     }
   };
-  // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.
-  return withThaw(client, attempt.ms, exchange(), [stop], () => {
-    controller.abort();
-    return unanswered();
+  return new Promise((resolve, reject) => {
+    const late = (): void => {
+      controller.abort();
+      resolve(unanswered());
+    };
+    off = after(clock, attempt.ms, [stop], () => {
+      // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.
+      if (sleptSince(client, end)) off = after(clock, THAW_MS, [stop], late);
+      else late();
+    });
+    exchange().then(resolve, reject);
   });
 }
 
