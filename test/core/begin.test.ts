@@ -249,7 +249,6 @@ describe('a record that another call takes over', () => {
   });
 
   test('is kept for 30 days by the later one of the two clocks', () => {
-    const begun = begin(stored({}), caller, NOW - HOUR, NOW);
-    expect(begun).toMatchObject({ do: 'drive', record: { forgetAt: unsettledForgetAt(NOW, 0) } });
+    expect(begin(stored({}), caller, NOW - HOUR, NOW)).toMatchObject({ do: 'drive', record: { forgetAt: unsettledForgetAt(NOW, 0) } });
   });
 });

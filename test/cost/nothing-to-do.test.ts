@@ -46,8 +46,7 @@ async function watched(
   const once = tab.in(() => createOn(noting(tab.platform, '', steps), { namespace: 'ann', store: noting(tab.store, 'store.', steps), fetch, use }));
   steps.splice(0);
   const timers = world.clock.pending;
-  const got = await tab.in(() => once.fetch(input, init));
-  expect(got, 'the very answer').toBe(answer);
+  expect(await tab.in(() => once.fetch(input, init)), 'the very answer').toBe(answer);
   expect([world.clock.pending, world.locks.names]).toEqual([timers, []]);
   return { steps, given };
 }

@@ -17,8 +17,7 @@ async function paidOnce(): Promise<void> {
   await tab.once.paidByOneClick();
   const receipt = await tab.once.receipt();
   await tab.once.verdict('Charged once, €42.00, and the customer knows.');
-  const charges = await playground.exactlyOnce();
-  expect(charges.map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
+  expect((await playground.exactlyOnce()).map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
 }
 
 describe('under the fault', () => {

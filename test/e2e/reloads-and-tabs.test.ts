@@ -14,8 +14,7 @@ async function paidOnce(...tabs: Tab[]): Promise<void> {
   for (const tab of tabs) {
     await tab.once.paidByOneClick();
     const receipt = await tab.once.receipt();
-    const charges = await playground.exactlyOnce();
-    expect(charges.map(({ id, amount }) => ({ id, amount }))).toContainEqual(receipt);
+    expect((await playground.exactlyOnce()).map(({ id, amount }) => ({ id, amount }))).toContainEqual(receipt);
   }
 }
 

@@ -184,8 +184,7 @@ describe('callers who joined', () => {
     const second = pay(once, { body: { ...CART, amount: 20 }, signal: controller.signal });
     const begun = world.clock.now();
     world.clock.timer(SECOND, () => controller.abort(REASON));
-    const end = await world.end(tab, second);
-    expect(end.error).toBe(REASON);
+    expect((await world.end(tab, second)).error).toBe(REASON);
     expect(world.clock.now() - begun).toBe(SECOND);
     expect((await world.end(tab, first)).status).toBe(201);
   });

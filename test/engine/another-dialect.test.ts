@@ -163,8 +163,7 @@ test('a resume sends a header once, even if the app lists it twice, or lists one
   await world.end(first.tab, pay(first.once, { init: { headers } }), lost());
   const { tab, once } = world.open(ANN);
   await world.end(tab, resumeOne(once, NAME), replays());
-  const sent = Object.fromEntries(world.server.arrivals[1]?.headers ?? []);
-  expect(sent).toEqual({ ...headers, 'idempotency-key': world.server.keys[0] });
+  expect(Object.fromEntries(world.server.arrivals[1]?.headers ?? [])).toEqual({ ...headers, 'idempotency-key': world.server.keys[0] });
 });
 
 test.for([

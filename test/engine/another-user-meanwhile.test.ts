@@ -40,8 +40,7 @@ test.each([
 ])('a key that was issued while Bob was logged in: %s is not used, and nothing is sent; the next press asks for a key again', async (_, press) => {
   const { world, tab, once, inBetween } = scene({ use: [...everything(), unnamed()] });
   const key = onFirst(() => inBetween(() => refresh(once)));
-  const end = await world.end(tab, press(once, key));
-  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+  expect((await world.end(tab, press(once, key))).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
   expect([world.server.arrivals, world.records]).toEqual([[], []]);
   expect((await world.end(tab, press(once, key), answers(201))).outcome).toMatchObject({ effect: 'done', key: 'ann' });
 });

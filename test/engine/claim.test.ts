@@ -288,8 +288,7 @@ describe('a first write that failed', () => {
   });
 
   test("of a strategy's key leaves the effect unknown, even under 'required', because other contexts arrive at the same key", async () => {
-    const { end } = await failing({ faults: ['none', 'fail-before-commit'], durability: 'required', key: derived });
-    expect(end).toMatchObject(store);
+    expect((await failing({ faults: ['none', 'fail-before-commit'], durability: 'required', key: derived })).end).toMatchObject(store);
   });
 
   test.for(['required', 'best-effort'] as const)(

@@ -95,8 +95,7 @@ test('a press that is given up before it began is not told that nothing took eff
   const left = new AbortController();
   const body = new ReadableStream({ pull() {} });
   const init = { method: 'POST', body, duplex: 'half', signal: left.signal, once: { operation: NAME } } as RequestInit;
-  const press = watched(once.fetch(URL_, init));
-  await rest();
+  const [press] = await world.begin(watched(once.fetch(URL_, init)));
   left.abort();
   await world.run(Promise.allSettled([press]));
   await rest();

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays } from '../support/server.js';
-import { type End, ONE, type Page, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
+import { type End, ONE, type Page, pay, SECOND, saying, test, type World } from '../support/world.js';
 
 const KEPT = { namespace: 'ann', keep: { response: 'disk' } } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
@@ -66,8 +66,7 @@ describe('a call of an edited form, to which the server says that it holds anoth
     const { tab, once } = world.open({ ...KEPT, reconcile: saying(asked, 'none') }, { locks: false });
     await world.end(tab, pay(once, ONE), charged(lost()));
     world.server.plays(during(() => tab.freeze(), MISMATCH));
-    const call = pay(once, EDITED);
-    await rest();
+    const [call] = await world.begin(pay(once, EDITED));
     await world.clock.advance(40 * SECOND);
     await meanwhile(world.open(KEPT, { locks: false }));
     tab.thaw();

@@ -183,8 +183,7 @@ describe('a page without the features that finds what another page stored', () =
     await world.end(first.tab, pay(first.once, { operation: ['pay', 'done'] }), answers(201, { id: 'pay_1' }));
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, namespace: 'ann' });
-    const { kept } = await bare.tab.in(() => clear(bare.once));
-    expect(kept).toMatchObject([{ name: NAME, resumable: false }]);
+    expect((await bare.tab.in(() => clear(bare.once))).kept).toMatchObject([{ name: NAME, resumable: false }]);
     const records = world.records as OnceRecord[];
     expect(records.map(({ request, answer }) => request ?? answer)).toEqual([undefined, undefined]);
     expect(await world.end(bare.tab, pay(bare.once), replays())).toMatchObject({ status: 201 });

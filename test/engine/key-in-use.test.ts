@@ -47,8 +47,7 @@ test.for([
 
 test('resumeOne reports no outcome of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world, tab, once }) => {
   await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
-  const resumed = await world.end(tab, watched(resumeOne(once, NAME)));
-  expect(resumed.outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
+  expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
 });
 
 describe('a copy sent unseen took effect, the other copy was refused, and the server repeats the first answer to another payload', () => {
@@ -301,6 +300,5 @@ test('a payload that another tab has heard to be refused is not sent again to as
   const edited = { ...CART, amount: 20 };
   expect((await world.end(one.tab, pay(one.once, { body: edited, limits: { attempts: 2 } }), lost(), mismatch)).outcome).toMatchObject({ effect: 'unknown' });
   expect(new Set(world.server.keys).size).toBe(1);
-  const sent = await Promise.all(world.server.arrivals.map(textOf));
-  expect(sent.slice(2)).toEqual([JSON.stringify(edited), JSON.stringify(edited)]);
+  expect((await Promise.all(world.server.arrivals.map(textOf))).slice(2)).toEqual([JSON.stringify(edited), JSON.stringify(edited)]);
 });

@@ -186,8 +186,7 @@ test('a call that close ends while another tab holds the lock does not say that 
   const [first] = await world.begin(pay(one.once));
   const [second] = await world.begin(pay(two.once));
   await Promise.all([close(two.once), rest()]);
-  const end = await world.end(two.tab, second);
-  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   one.tab.thaw();
   expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done' });
 });

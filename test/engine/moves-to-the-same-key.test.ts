@@ -8,7 +8,7 @@ import { generic } from '../../src/entries/dialects.js';
 import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const key = 'order-42';
@@ -17,9 +17,7 @@ const none = (world: World, once: Once): Promise<void> => world.run(watched(sett
 /** A page that presses, and then dies. */
 async function dies(world: World, namespace: string, meets: Entry, options: PayOptions = ONE): Promise<void> {
   const { tab, once } = world.open({ namespace });
-  world.server.plays(meets);
-  void pay(once, { ...options, key });
-  await rest();
+  await world.begin(pay(once, { ...options, key }), meets);
   tab.kill();
 }
 
@@ -54,9 +52,7 @@ describe('settle takes no none while an attempt may arrive', () => {
   test('of the guest, also once a press of the user has ended that was under way', async ({ world }) => {
     await dies(world, 'guest', LATE);
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(delayed(2 * SECOND, lost()));
-    const call = pay(once, { ...ONE, key });
-    await rest();
+    const [call] = await world.begin(pay(once, { ...ONE, key }), delayed(2 * SECOND, lost()));
     await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
     expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
     await world.clock.advance(20 * SECOND);
@@ -137,12 +133,9 @@ describe('settle takes no none while an attempt may arrive', () => {
 test('a press of the user that is under way sends nothing more, also in the page of the guest, whose store has no leases', async ({ world }) => {
   const user = { id: 'guest' };
   const { tab, once } = world.open({ namespace: () => user.id }, { claims: { shared: 'context', survives: 'context' } });
-  world.server.plays(LATE, delayed(2 * SECOND, answers(503)));
-  void pay(once, { ...ONE, key });
-  await rest();
+  await world.begin(pay(once, { ...ONE, key }), LATE, delayed(2 * SECOND, answers(503)));
   user.id = 'ann';
-  const call = pay(once, { key });
-  await rest();
+  const [call] = await world.begin(pay(once, { key }));
   await world.run(move(once, 'guest'));
   expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
   await expect(none(world, once)).rejects.toMatchObject(BUSY);
@@ -227,8 +220,7 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     const { tab, once } = await isLost(world, 'ann');
     const guest = world.open({ namespace: 'guest' });
     guest.tab.online = false;
-    void pay(guest.once, { key });
-    await rest();
+    await world.begin(pay(guest.once, { key }));
     guest.tab.kill();
     const own = world.writes.filter(({ from }) => from === tab.name).at(-1)?.next;
     await world.run(move(once, 'guest'));
@@ -275,8 +267,7 @@ describe("the user's operation under the key is done, and the guest's attempt ma
 describe('a move was interrupted after it had copied the payment of the guest, and the app has settled the copy as none', () => {
   async function interrupted(world: World, presses: PayOptions, goesOn: (guest: { readonly tab: Tab; readonly once: Once }) => unknown = () => {}) {
     const guest = world.open({ ...ONE, namespace: 'guest' });
-    world.server.plays(lost());
-    expect(await world.end(guest.tab, pay(guest.once, presses))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(await world.end(guest.tab, pay(guest.once, presses), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
     const { tab, once } = world.open({ namespace: 'ann' });
     const { id } = world.record() as OnceRecord;
     const before = world.writes.length;
@@ -302,9 +293,7 @@ describe('a move was interrupted after it had copied the payment of the guest, a
   ])('but if the guest has gone on, %s, it is open, and the next press gets its answer', async ([, when], { world }) => {
     const goesOn = async (): Promise<void> => {
       const { once } = world.open({ ...ONE, namespace: 'guest' });
-      world.server.plays(LATE);
-      void pay(once);
-      await rest();
+      await world.begin(pay(once), LATE);
       world.tabs.at(-1)?.kill();
     };
     const { tab, once } = await interrupted(world, {}, when === 'before' ? goesOn : undefined);

@@ -92,8 +92,7 @@ describe('a call without a name beside a resume of a lost equal one', () => {
   test('is another effect where a resume without locks waits for the lease of a press in another tab', async ({ world }) => {
     const [press, other] = [world.open(OPTIONS, { locks: false }), world.open(OPTIONS, { locks: false })];
     world.server.otherwise = delayed(SECOND, honest());
-    const first = send(press.once);
-    await rest();
+    const [first] = await world.begin(send(press.once));
     const resuming = resumed(other.once);
     // The press of this tab sees before the resume that the other one has ended.
     await world.clock.advance(900);
@@ -200,10 +199,8 @@ describe('a call without a name beside a resume of a lost equal one', () => {
   test('waits for a resume of another tab, and a log-out in between: no second key is sent, and what it is told is true', async ({ world }) => {
     const { once } = await afterLoss(world);
     const other = world.open(OPTIONS);
-    const resuming = watched(resumed(once));
-    await rest();
-    const press = send(other.once);
-    await rest();
+    const [resuming] = await world.begin(watched(resumed(once)));
+    const [press] = await world.begin(send(other.once));
     await clear(once);
     expect((await world.end(other.tab, press)).outcome?.effect).not.toBe('none');
     await world.run(resuming);
@@ -247,8 +244,7 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     const press = world.open(OPTIONS, of);
     const other = where === 'of another tab' ? world.open(OPTIONS) : press;
     world.server.otherwise = delayed(SECOND, honest());
-    const first = send(press.once);
-    await rest();
+    const [first] = await world.begin(send(press.once));
     const resuming = resumed(other.once);
     await rest();
     expect((await world.end(other.tab, send(other.once))).outcome).toMatchObject({ type: 'fresh' });
@@ -268,11 +264,8 @@ describe('a call without a name beside a resume of a lost equal one', () => {
 
 test('a press behind a resume of its page, which waits for another page, is told how that one ended, and sends nothing', async ({ world }) => {
   const [page, other] = [world.open({ namespace: 'ann', keep: { request: true } }), world.open({ namespace: 'ann', keep: { request: true } })];
-  world.server.plays(delayed(SECOND, answers(402)));
-  const first = pay(page.once);
-  await rest();
-  const resuming = watched(resumeOne(other.once, NAME));
-  await rest();
+  const [first] = await world.begin(pay(page.once), delayed(SECOND, answers(402)));
+  const [resuming] = await world.begin(watched(resumeOne(other.once, NAME)));
   expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   expect((await world.end(page.tab, first)).outcome).toMatchObject({ type: 'rejected' });
   expect((await world.end(other.tab, resuming)).outcome).toMatchObject({ effect: 'none' });

@@ -10,7 +10,7 @@ import { move, type Once, type OnceOptions, type Outcome, pending, resume, resum
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
@@ -80,8 +80,7 @@ describe('resume', () => {
     world.server.plays(replays(), delayed(SECOND, replays()));
     const resumed = resume(once, { concurrency, signal: controller.signal })[Symbol.asyncIterator]();
     expect(await world.run(resumed.next())).toMatchObject({ value: { name: ['a'] } });
-    const last = watched(resumed.next());
-    await rest();
+    const [last] = await world.begin(watched(resumed.next()));
     controller.abort(new Error('enough'));
     await expect(world.run(last)).rejects.toThrow('enough');
     expect(await pending(once)).toMatchObject([{ name: ['b'] }]);

@@ -75,8 +75,7 @@ describe('two copies of the package in one page', () => {
 
   test('a client that is closed while its key strategy is asked tells its caller the outcome, across copies too', async ({ world, tab }) => {
     const once = await extended(tab, tab.once());
-    const call = watched(pay(once, { key: () => new Promise(() => {}) }));
-    await rest();
+    const [call] = await world.begin(watched(pay(once, { key: () => new Promise(() => {}) })));
     await world.run(close(once));
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
@@ -278,9 +277,7 @@ test.for([true, false])(
     const { tab, once } = world.open({}, { locks });
     const screen = operation(extend(once, { limits: { attempts: 4 } }), NAME);
     screen.subscribe(() => {});
-    world.server.plays(delayed(5 * SECOND, charged(lost())));
-    const call = watched(screen.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }));
-    await rest();
+    const [call] = await world.begin(watched(screen.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) })), delayed(5 * SECOND, charged(lost())));
     expect(screen.state).toMatchObject({ phase: 'sending' });
     const closed = close(once);
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });

@@ -150,9 +150,7 @@ describe('a lost call', () => {
 
   test('of a page that died without locks is taken up, once the lease of the dead page is over', async ({ world }) => {
     const before = world.open({}, { locks: false });
-    world.server.plays(charged(hangs()));
-    void watched(before.once.fetch(URL_, POST));
-    await rest();
+    await world.begin(watched(before.once.fetch(URL_, POST)), charged(hangs()));
     before.tab.kill();
     const tab = before.tab.reload();
     const { outcome, ms } = await world.end(tab, tab.once().fetch(URL_, POST), replays());
@@ -163,9 +161,7 @@ describe('a lost call', () => {
 
   test('of another page without locks that lives is waited for, and then this call is another effect', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
-    world.server.plays(delayed(20 * SECOND, answers(201)), answers(201));
-    const first = watched(one.once.fetch(URL_, POST));
-    await rest();
+    const [first] = await world.begin(watched(one.once.fetch(URL_, POST)), delayed(20 * SECOND, answers(201)), answers(201));
     expect((await world.end(two.tab, two.once.fetch(URL_, POST))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(world.server.charged.size).toBe(2);
@@ -175,9 +171,7 @@ describe('a lost call', () => {
     const limits = { attempts: 1 };
     const [one, two] = [world.open({ limits }, { locks: false }), world.open({ limits }, { locks: false })];
     await world.end(one.tab, one.once.fetch(URL_, POST), charged(lost()));
-    world.server.plays(delayed(20 * SECOND, replays()), charged(lost()), replays());
-    const older = watched(one.once.fetch(URL_, POST));
-    await rest();
+    const [older] = await world.begin(watched(one.once.fetch(URL_, POST)), delayed(20 * SECOND, replays()), charged(lost()), replays());
     expect((await world.end(one.tab, one.once.fetch(URL_, POST))).outcome).toMatchObject({ effect: 'unknown' });
     const begun = world.clock.now();
     expect((await world.end(two.tab, two.once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'replayed', key: world.server.keys[2] });
@@ -191,9 +185,7 @@ describe('a lost call', () => {
   ])('under the lease of another page without locks: a call %s, and sends nothing', async (_, options) => {
     const world = newWorld();
     const [one, two] = [world.open({}, { locks: false }), world.open(options, { locks: false })];
-    world.server.plays(charged(hangs()));
-    void watched(one.once.fetch(URL_, POST));
-    await rest();
+    await world.begin(watched(one.once.fetch(URL_, POST)), charged(hangs()));
     expect(await world.end(two.tab, two.once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -235,9 +227,7 @@ describe('a lost call', () => {
     const world = newWorld();
     const { tab, once } = world.open({}, { locks });
     const abort = new AbortController();
-    world.server.plays(charged(hangs()), replays());
-    const first = watched(once.fetch(URL_, { ...POST, signal: abort.signal }));
-    await rest();
+    const [first] = await world.begin(watched(once.fetch(URL_, { ...POST, signal: abort.signal })), charged(hangs()), replays());
     tab.faults.next('slow');
     abort.abort();
     expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
@@ -251,8 +241,7 @@ describe('a lost call', () => {
     const abort = new AbortController();
     // The search is over, but for the last look at the record.
     tab.faults.next('none', 'none', 'slow');
-    const left = watched(once.fetch(URL_, { ...POST, signal: abort.signal }));
-    await rest();
+    const [left] = await world.begin(watched(once.fetch(URL_, { ...POST, signal: abort.signal })));
     abort.abort();
     expect((await world.end(tab, left)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
     expect((await world.end(tab, once.fetch(URL_, POST), replays())).outcome).toMatchObject({ type: 'replayed', key: keys[0] });

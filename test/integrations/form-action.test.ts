@@ -60,8 +60,7 @@ test('a second submit that is refused as busy gets this outcome, and does not re
   const charging = new Promise<string>((resolve) => void (charges = resolve));
   const action = actionWith({ effect: () => charging, call: { whenBusy: 'reject' } });
   const first = action(undefined, formOf(CART));
-  const second = await action(undefined, formOf(CART));
-  expect(second).toMatchObject({ said: 'unknown OnceError', outcome: { reason: 'busy' } });
+  expect(await action(undefined, formOf(CART))).toMatchObject({ said: 'unknown OnceError', outcome: { reason: 'busy' } });
   charges('receipt 1');
   expect((await first).said).toBe('done receipt 1');
 });

@@ -413,8 +413,7 @@ test('two copies of the package in one process: the count has what both left uns
   vi.resetModules();
   const [{ createOn }, copy] = await Promise.all([import('../../src/once.js'), import('../../src/entries/opentelemetry.js')]);
   const other = tab.in(() => createOn(tab.platform, { store: { ...tab.store }, namespace: 'other', use: [copy.openTelemetry(telemetry.providers)] }));
-  world.server.plays(charged(lost()), charged(lost()));
-  await world.end(tab, pay(once, ONE));
+  await world.end(tab, pay(once, ONE), charged(lost()), charged(lost()));
   await world.end(tab, pay(other, ONE));
   expect(await telemetry.metric('unsettled')).toEqual({ '': 2 });
   const same = tab.in(() => createOn(tab.platform, { store: tab.store, use: [copy.openTelemetry(telemetry.providers)] }));

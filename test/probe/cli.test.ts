@@ -102,8 +102,7 @@ test('a wait of hours is begun by one run and ended by another', async () => {
   await using shop = await startLiar(honest, 0);
   const state = join(folder, 'state.json');
   const args = ['probe', `${shop.origin}/payments`, '--body', '{"amount":10}', '--header', 'authorization: Bearer secret', ...FAST, ...counted(shop.origin)];
-  const begun = await oncefetch(...args, '--after', '25h', '--state', state);
-  expect(begun.out).toContain('To be resumed after');
+  expect((await oncefetch(...args, '--after', '25h', '--state', state)).out).toContain('To be resumed after');
   const kept = readFileSync(state, 'utf8');
   expect(kept).not.toContain('secret');
   const early = await oncefetch(...args, '--resume', state);
@@ -128,8 +127,7 @@ test('repeats a request from a HAR, and from a curl command', async () => {
     [har, '{"amount":7}'],
     [curl, `{"amount":8,"note":"it's"}`],
   ] as const) {
-    const { status } = await oncefetch('probe', '--request', file, ...FAST, ...counted(shop.origin));
-    expect(status, file).toBe(0);
+    expect((await oncefetch('probe', '--request', file, ...FAST, ...counted(shop.origin))).status, file).toBe(0);
     expect(shop.requests.some((asked) => asked.body === body && asked.key !== 'old')).toBe(true);
   }
 });

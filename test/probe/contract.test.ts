@@ -44,8 +44,7 @@ test.concurrent.each([
   ['refuses what it did', lies.becomesRefusal, 'the same key twice', 'its answer is not given again'],
   ['answers 409 for ever', lies.busy, 'one request', 'still called busy'],
 ])('a server that %s fails', async (_, lie, title, says) => {
-  const { failures } = await failuresOf(lie);
-  expect(failures.find((failure) => failure.startsWith(`shop: ${title}`))).toContain(says);
+  expect((await failuresOf(lie)).failures.find((failure) => failure.startsWith(`shop: ${title}`))).toContain(says);
 });
 
 test('a server that can only refuse second copies passes with replays: false', async () => {

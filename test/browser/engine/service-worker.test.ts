@@ -79,8 +79,7 @@ describe('a service worker that uses the package as well as the page', () => {
   test('does not retry a call of the page, which retries under one key itself', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit', 'lose-response');
-    const told = await pay(frame, shop, ['pay', 1]);
-    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 3 } });
+    expect(await pay(frame, shop, ['pay', 1])).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 3 } });
     expect(sends(await shop.oneEffect())).toHaveLength(3);
   });
 
@@ -121,8 +120,7 @@ describe('a JSON answer that breaks off behind a service worker', () => {
     await shop.meets('truncate');
     // The page gets part of the body, or an empty one. After an empty body it sends again only because this shop may
     // decline in the body.
-    const told = await pay(frame, shop, ['pay', 1], true);
-    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(await pay(frame, shop, ['pay', 1], true)).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
 });

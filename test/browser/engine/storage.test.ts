@@ -120,8 +120,7 @@ describe('a store that is full', () => {
   test('and has a record of the name: nothing is sent, because that record may hold an earlier key', async ({ shop }) => {
     const own = client(shop, { limits: { attempts: 1 } });
     await shop.meets('unavailable-after-commit');
-    const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
-    expect(first).toMatchObject({ effect: 'unknown' });
+    expect(outcomeOf(await own.once.fetch(shop.url, ORDER))).toMatchObject({ effect: 'unknown' });
     const { arrivals } = await shop.ledger();
     write(() => full);
     const error = await caught(own.once.fetch(shop.url, { ...ORDER, body: JSON.stringify({ amount: 1 }) }));

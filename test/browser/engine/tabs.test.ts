@@ -275,8 +275,7 @@ describe('a tab that is waiting between two attempts', () => {
 
   test('stops when another tab logs out by clear(), which keeps the key', async ({ shop }) => {
     const { told, key } = await waiting(shop, shop.namespace);
-    const { kept } = await clear(createOnce({ namespace: shop.namespace }));
-    expect(kept).toMatchObject([{ name: ['pay', 1], key }]);
+    expect((await clear(createOnce({ namespace: shop.namespace }))).kept).toMatchObject([{ name: ['pay', 1], key }]);
     expect(await told).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
@@ -305,6 +304,5 @@ test.each([
     await frame.renew();
   }
   expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
-  const { effects } = await shop.ledger();
-  expect(effects).toHaveLength(5);
+  expect((await shop.ledger()).effects).toHaveLength(5);
 });

@@ -225,8 +225,7 @@ describe('a connection', () => {
           return request;
         },
     );
-    const found = await store.update('a', (current) => ({ next: record('a', { count: 2 }), value: current }));
-    expect(found).toEqual(record('a'));
+    expect(await store.update('a', (current) => ({ next: record('a', { count: 2 }), value: current }))).toEqual(record('a'));
     expect(await store.read('a')).toEqual(record('a', { count: 2 }));
     expect(seen.opened).toBe(1);
   });

@@ -140,8 +140,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     ];
     for (const call of [...updates, ...everyCall(store)])
       await expect(call()).rejects.toMatchObject({ reason: 'newer', message: expect.stringMatching(/schema 2, this is 1/) });
-    const { rows } = await admin.query(`SELECT data FROM ${table} ORDER BY id`);
-    expect(rows.map(({ data }) => JSON.parse(data))).toEqual(records);
+    expect((await admin.query(`SELECT data FROM ${table} ORDER BY id`)).rows.map(({ data }) => JSON.parse(data))).toEqual(records);
   });
 
   test('the migration makes nothing that a table of a newer version does without', async () => {

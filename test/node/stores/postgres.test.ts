@@ -251,8 +251,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     });
 
     test.each([0, Number.NaN])('of %d rows at a time is refused, because it would never end', async (limit) => {
-      const { store } = await open();
-      await expect(store.sweep({ limit })).rejects.toThrow(RangeError);
+      await expect((await open()).store.sweep({ limit })).rejects.toThrow(RangeError);
     });
 
     test('before NaN is refused: to PostgreSQL, every time is before NaN, so that all records of finished payments would go', async () => {

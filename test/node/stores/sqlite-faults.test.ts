@@ -388,8 +388,7 @@ describe('gone', () => {
 
   test('an open store keeps no process alive', async () => {
     const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));
-    const { status } = spawnSync(process.execPath, [probe.path, fresh()], { timeout: 10_000 });
-    expect(status).toBe(0);
+    expect(spawnSync(process.execPath, [probe.path, fresh()], { timeout: 10_000 }).status).toBe(0);
     probe.remove();
   });
 });
