@@ -24,8 +24,7 @@ const places = ({ server }: World): (string | null)[][] => server.arrivals.map((
 async function pressedOffline(world: World, options: OnceOptions, key?: string): Promise<void> {
   const { tab, once } = world.open(options);
   tab.online = false;
-  await world.begin(pay(once, { key }));
-  tab.kill();
+  await world.dies({ tab, once }, { key });
   expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
 }
 

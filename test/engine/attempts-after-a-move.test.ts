@@ -3,20 +3,17 @@
  * user's press has made since. Method: pages with a common lock manager; the guest's page dies during its attempt, and the user's may, too.
  */
 import { describe, expect } from 'vitest';
-import { clear, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, move, type Once, resumeOne } from '../../src/entries/index.js';
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { test as inWorld, NAME, newWorld, ONE, type Page, pay, rest, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
-const BUSY = { code: 'ERR_ONCE_BUSY' };
-const none = (once: Once) => watched(settle(once, NAME, 'none'));
 
 /** A guest's page dies during its attempt, which ends 30 s after it left at most; the user's page moves it. The lease of the move ends after 45 s. */
 async function moved(world: World, options: Parameters<World['open']>[0] = {}): Promise<Page> {
   const guest = world.open({ namespace: 'guest' });
-  await world.begin(pay(guest.once, ONE), hangs());
-  guest.tab.kill();
+  await world.dies(guest, ONE, hangs());
   const user = world.open({ ...ANN, ...options });
   await world.run(move(user.once, 'guest'));
   return user;
@@ -44,37 +41,34 @@ describe('the page that presses while the lease of the move holds dies, too', ()
   /** 44 s after the guest's attempt left, one of the user leaves, which takes effect 25 s later. */
   async function diesLate(world: World, { tab, once }: Page): Promise<void> {
     await world.clock.advance(44 * SECOND);
-    await world.begin(pay(once, ONE), delayed(25 * SECOND, answers(201)));
-    tab.kill();
+    await world.dies({ tab, once }, ONE, delayed(25 * SECOND, answers(201)));
     await world.clock.advance(2 * SECOND);
   }
 
   test('settle takes no none while its attempt may arrive', async ({ world, user }) => {
     await diesLate(world, user);
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     await world.clock.advance(42 * SECOND);
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     expect(world.server.charged.size).toBe(1);
   });
 
   test('nor after a log-out, or after another log-in', async ({ world, user }) => {
     await diesLate(world, user);
     await world.run(clear(another(world)));
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     const { once } = world.open({ namespace: 'bob' });
     await world.run(move(once, 'ann'));
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(42 * SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once);
+    await world.refusesNone(once, 42 * SECOND);
   });
 
   test('settle takes none once it cannot arrive any more', async ({ world, user }) => {
     const { tab, once } = user;
     await world.clock.advance(20 * SECOND);
-    await world.begin(pay(once, ONE), hangs());
-    tab.kill();
+    await world.dies({ tab, once }, ONE, hangs());
     await world.clock.advance(46 * SECOND);
-    await world.run(none(another(world)));
+    await world.takesNone(another(world));
   });
 
   test('the none of reconcile does not count meanwhile: the next press sends the same key', async ({ world, user }) => {
@@ -94,7 +88,7 @@ describe('the page that presses while the lease of the move holds dies, too', ()
     expect(world.server.arrivals).toHaveLength(4);
     user.tab.kill();
     await world.clock.advance(20 * SECOND);
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     await world.clock.advance(10 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -104,9 +98,9 @@ describe('a press that ends while the lease of the move holds', () => {
   test('delays none no longer than the move does', async ({ world, user }) => {
     await world.clock.advance(43 * SECOND);
     expect(await world.end(user.tab, pay(user.once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     await world.clock.advance(3 * SECOND);
-    await world.run(none(another(world)));
+    await world.takesNone(another(world));
   });
 
   test('after a log-out during its attempt delays it no longer either', async ({ world, user }) => {
@@ -114,9 +108,9 @@ describe('a press that ends while the lease of the move holds', () => {
     const [call] = await world.begin(pay(user.once, ONE), delayed(SECOND, lost()));
     await world.run(clear(another(world)));
     expect(await world.end(user.tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
-    await expect(world.run(none(another(world)))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(another(world));
     await world.clock.advance(2 * SECOND);
-    await world.run(none(another(world)));
+    await world.takesNone(another(world));
   });
 
   test('stores when the server wants to be asked again', async ({ world, user }) => {
@@ -143,9 +137,8 @@ test.for([false, true])(
     const [press] = await world.begin(pay(once, ONE), delayed(SECOND, lost()));
     if (logsOut) await world.run(clear(once));
     expect(await world.end(tab, press)).toMatchObject({ outcome: { effect: 'unknown' } });
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(30 * SECOND);
-    await world.run(none(once));
+    await world.refusesNone(once);
+    await world.takesNone(once, 30 * SECOND);
   },
 );
 

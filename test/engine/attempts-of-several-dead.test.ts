@@ -3,15 +3,13 @@
  * nobody says "none" until it has ended. Method: processes on one store that knows which of them are gone, and a first attempt that takes long.
  */
 import { describe, expect } from 'vitest';
-import { move, type Once, settle } from '../../src/entries/index.js';
+import { move, type Once } from '../../src/entries/index.js';
 import { answers, delayed, during, hangs, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { test as inWorld, NAME, ONE, type Page, pay, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, ONE, type Page, pay, SECOND, type World } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
-const BUSY = { code: 'ERR_ONCE_BUSY' };
-const none = (once: Once) => watched(settle(once, NAME, 'none'));
 
 /** A process whose store can tell that other processes are gone. `dead`: it is one of those. */
 function process(world: World, namespace: string, dead: Set<string>, name: string): Page {
@@ -25,8 +23,7 @@ const test = inWorld.extend('dead', () => new Set<string>());
 /** The first process sends an attempt that may take 100 s and arrives after 95, and dies at once. */
 async function firstDies(world: World, dead: Set<string>): Promise<void> {
   const first = process(world, 'shop', dead, 'first');
-  await world.begin(pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } }), delayed(95 * SECOND, answers(201)));
-  first.tab.kill();
+  await world.dies(first, { limits: { attempts: 1, attemptMs: 100 * SECOND } }, delayed(95 * SECOND, answers(201)));
   dead.add('first');
   await world.clock.advance(SECOND);
 }
@@ -48,13 +45,11 @@ if (!LEAN)
       (await goesOn(world, dead)).kill();
       dead.add('second');
       const { once } = process(world, 'shop', dead, 'third');
-      await world.clock.advance(SECOND);
-      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-      await world.clock.advance(90 * SECOND);
-      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.refusesNone(once, SECOND);
+      await world.refusesNone(once, 90 * SECOND);
       await world.clock.advance(10 * SECOND);
       expect(world.server.charged.size).toBe(1);
-      await world.run(none(once));
+      await world.takesNone(once);
     });
 
     test('had sent it before two others that are gone: the attempt of the first one counts', async ({ world, dead }) => {
@@ -65,11 +60,10 @@ if (!LEAN)
         await world.clock.advance(SECOND);
       }
       const { once } = process(world, 'shop', dead, 'fourth');
-      await world.clock.advance(90 * SECOND);
-      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.refusesNone(once, 90 * SECOND);
       await world.clock.advance(10 * SECOND);
       expect(world.server.charged.size).toBe(1);
-      await world.run(none(once));
+      await world.takesNone(once);
     });
 
     test('had sent it before another one goes on, and that one is moved: the attempt of the first one counts', async ({ world, dead }) => {
@@ -77,20 +71,18 @@ if (!LEAN)
       await goesOn(world, dead);
       const { once } = process(world, 'ann', dead, 'third');
       await world.run(move(once, 'shop'));
-      await world.clock.advance(91 * SECOND);
-      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+      await world.refusesNone(once, 91 * SECOND);
       await world.clock.advance(10 * SECOND);
       expect(world.server.charged.size).toBe(1);
-      await world.run(none(once));
+      await world.takesNone(once);
     });
 
     test('does not keep "none" away for hours where the clock was set back since', async ({ world, dead }) => {
       await firstDies(world, dead);
       world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 5 * 3600 * SECOND } }));
       const { once } = process(world, 'shop', dead, 'second');
-      await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-      await world.clock.advance(120 * SECOND);
-      await world.run(none(once));
+      await world.refusesNone(once);
+      await world.takesNone(once, 120 * SECOND);
     });
   });
 
@@ -98,14 +90,12 @@ describe('an attempt of a page that died counts, also once the next page has pre
   /** A page sends an attempt that takes long, and dies. Another one is open. */
   async function nextAfterDeath(world: World) {
     const first = world.open({ namespace: 'ann' });
-    await world.begin(pay(first.once, { limits: { attempts: 1, attemptMs: 100 * SECOND } }), delayed(95 * SECOND, answers(201)));
-    first.tab.kill();
+    await world.dies(first, { limits: { attempts: 1, attemptMs: 100 * SECOND } }, delayed(95 * SECOND, answers(201)));
     return world.open({ namespace: 'ann', ...ONE });
   }
 
   async function countsUntilItArrives(world: World, once: Once): Promise<void> {
-    await world.clock.advance(94 * SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once, 94 * SECOND);
     await world.clock.advance(SECOND);
     expect(world.server.charged.size).toBe(1);
   }
@@ -139,11 +129,10 @@ test('an attempt of a guest that takes long counts after two log-ins, with a pre
   expect(world.server.arrivals).toHaveLength(2);
   const { once } = world.open({ namespace: 'bob' });
   await world.run(move(once, 'ann'));
-  await world.clock.advance(90 * SECOND);
-  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.refusesNone(once, 90 * SECOND);
   await world.clock.advance(11 * SECOND);
   expect(world.server.charged.size).toBe(1);
-  await world.run(none(once));
+  await world.takesNone(once);
 });
 
 test('in a page whose store is its own the attempt of the user before counts, also if that of the guest cannot arrive any more', async ({ world }) => {
@@ -156,11 +145,10 @@ test('in a page whose store is its own the attempt of the user before counts, al
   await world.begin(pay(once));
   user.id = 'bob';
   await world.run(move(once, 'ann'));
-  await world.clock.advance(20 * SECOND);
-  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+  await world.refusesNone(once, 20 * SECOND);
   await world.clock.advance(11 * SECOND);
   expect(world.server.charged.size).toBe(1);
-  await world.run(none(once));
+  await world.takesNone(once);
 });
 
 test('an operation that is moved twice is not kept from "none" for longer than after the first move', async ({ world }) => {
@@ -170,7 +158,6 @@ test('an operation that is moved twice is not kept from "none" for longer than a
   await world.clock.advance(20 * SECOND);
   const { once } = world.open({ namespace: 'bob' });
   await world.run(move(once, 'ann'));
-  await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-  await world.clock.advance(26 * SECOND);
-  await world.run(none(once));
+  await world.refusesNone(once);
+  await world.takesNone(once, 26 * SECOND);
 });

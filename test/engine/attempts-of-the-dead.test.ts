@@ -4,7 +4,7 @@
  * that request later.
  */
 import { describe, expect } from 'vitest';
-import { clear, move, type Once, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, move, pending, resumeInBackground, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
@@ -13,8 +13,6 @@ import { HOUR, test as inWorld, MINUTE, NAME, ONE, pay, SECOND, type World, watc
 const PROCESS = { server: true, locks: false } as const;
 const SHOP = { namespace: 'shop' } as const;
 const LONG = { limits: { attemptMs: 100 * SECOND } } as const;
-const BUSY = { code: 'ERR_ONCE_BUSY' };
-const none = (once: Once) => watched(settle(once, NAME, 'none'));
 const test = inWorld.extend('two', ({ world }) => world.open(SHOP, PROCESS));
 
 /** A process, or a page, dies during its attempt, which takes effect `ms` after it left. */
@@ -25,9 +23,7 @@ async function dies(
   options: Parameters<World['open']>[0],
   context: TabOptions = PROCESS,
 ): Promise<void> {
-  const { tab, once } = world.open({ ...SHOP, ...options }, context);
-  await world.begin(pay(once, call), delayed(ms, answers(201)));
-  tab.kill();
+  await world.dies(world.open({ ...SHOP, ...options }, context), call, delayed(ms, answers(201)));
 }
 
 describe.each([
@@ -37,10 +33,8 @@ describe.each([
   test('is not settled as none until that time is over', async ({ world, two }) => {
     await dies(world, 90 * SECOND, call, options);
     // The lease, and an attempt of this client.
-    await world.clock.advance(50 * SECOND);
-    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(66 * SECOND);
-    await world.run(none(two.once));
+    await world.refusesNone(two.once, 50 * SECOND);
+    await world.takesNone(two.once, 66 * SECOND);
   });
 
   test('is not settled as none until then after a move either', async ({ world }) => {
@@ -48,9 +42,8 @@ describe.each([
     await world.clock.advance(50 * SECOND);
     const { once } = world.open({ namespace: 'ann' }, PROCESS);
     await world.run(move(once, 'shop'));
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(66 * SECOND);
-    await world.run(none(once));
+    await world.refusesNone(once);
+    await world.takesNone(once, 66 * SECOND);
   });
 
   test('is not settled as none until then after a call in the background has ended', async ({ world, two }) => {
@@ -59,20 +52,16 @@ describe.each([
     await world.clock.advance(16 * SECOND);
     world.server.plays(lost());
     await world.run(resumeInBackground(world.open({ ...SHOP, ...ONE }, PROCESS).once));
-    await world.clock.advance(34 * SECOND);
-    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(66 * SECOND);
-    await world.run(none(two.once));
+    await world.refusesNone(two.once, 34 * SECOND);
+    await world.takesNone(two.once, 66 * SECOND);
   });
 
   test('is not settled as none until then after a call of another process has ended', async ({ world, two }) => {
     await dies(world, 90 * SECOND, call, options);
     await world.clock.advance(16 * SECOND);
     expect(await world.end(two.tab, pay(two.once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
-    await world.clock.advance(34 * SECOND);
-    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(66 * SECOND);
-    await world.run(none(two.once));
+    await world.refusesNone(two.once, 34 * SECOND);
+    await world.takesNone(two.once, 66 * SECOND);
   });
 });
 
@@ -133,9 +122,7 @@ test('pending does not show a call as under way if the store knows that its proc
 });
 
 async function goesOnAndDies(world: World): Promise<void> {
-  const { tab, once } = world.open(SHOP, PROCESS);
-  await world.begin(pay(once, ONE), hangs());
-  tab.kill();
+  await world.dies(world.open(SHOP, PROCESS), ONE, hangs());
 }
 
 describe('a process that goes on with the attempts of one that died, which take longer than its own, and dies, too', () => {
@@ -143,18 +130,15 @@ describe('a process that goes on with the attempts of one that died, which take 
     await dies(world, 90 * SECOND, LONG, {});
     await world.clock.advance(16 * SECOND);
     await goesOnAndDies(world);
-    await world.clock.advance(50 * SECOND);
-    await expect(world.run(none(two.once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(50 * SECOND);
-    await world.run(none(two.once));
+    await world.refusesNone(two.once, 50 * SECOND);
+    await world.takesNone(two.once, 50 * SECOND);
   });
 
   test('does not count a lease that was written with a clock that is days ahead', async ({ world, two }) => {
     await dies(world, 20 * SECOND, {}, {});
     world.damage((record) => ({ ...record, lease: { ...record.lease, until: world.clock.now() + 48 * HOUR } }));
     await goesOnAndDies(world);
-    await world.clock.advance(46 * SECOND);
-    await world.run(none(two.once));
+    await world.takesNone(two.once, 46 * SECOND);
   });
 });
 
@@ -165,9 +149,8 @@ describe('a page dies, and its lock with it', () => {
   test('settle takes no none while its attempt may arrive, but takes done', async ({ world }) => {
     await dies(world, 40 * SECOND, {}, {}, PAGE);
     const { tab, once } = world.open(SHOP);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(40 * SECOND);
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once);
+    await world.refusesNone(once, 40 * SECOND);
     await world.run(settle(once, NAME, 'done'));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(world.server.charged.size).toBe(1);
@@ -176,19 +159,18 @@ describe('a page dies, and its lock with it', () => {
   test('settle takes none afterwards', async ({ world }) => {
     await dies(world, 20 * SECOND, {}, {}, PAGE);
     await world.clock.advance(46 * SECOND);
-    await world.run(none(world.open(SHOP).once));
+    await world.takesNone(world.open(SHOP).once);
   });
 
   test('nor after a log-out, a log-in, or a press in another page that dies, too', async ({ world }) => {
     await dies(world, 20 * SECOND, {}, {}, PAGE);
     await world.run(clear(world.open(SHOP).once));
     await dies(world, 20 * SECOND, {}, {}, PAGE);
-    await expect(world.run(none(world.open(SHOP).once))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(world.open(SHOP).once);
     const { once } = world.open({ namespace: 'ann' });
     await world.run(move(once, 'shop'));
-    await expect(world.run(none(once))).rejects.toMatchObject(BUSY);
-    await world.clock.advance(46 * SECOND);
-    await world.run(none(once));
+    await world.refusesNone(once);
+    await world.takesNone(once, 46 * SECOND);
   });
 
   test('the none of reconcile does not count meanwhile: the next press sends the same key', async ({ world }) => {
@@ -209,7 +191,7 @@ describe('a page dies, and its lock with it', () => {
     expect(world.server.arrivals).toHaveLength(3);
     tab.kill();
     await world.clock.advance(20 * SECOND);
-    await expect(world.run(none(world.open(SHOP).once))).rejects.toMatchObject(BUSY);
+    await world.refusesNone(world.open(SHOP).once);
     await world.clock.advance(10 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -225,12 +207,12 @@ describe('a page dies, and its lock with it', () => {
     tab.online = false;
     await world.begin(pay(tab.once(SHOP)));
     tab.kill();
-    await world.run(none(world.open(SHOP).once));
+    await world.takesNone(world.open(SHOP).once);
   });
 });
 
 test('a call in a page that ended as unknown can be settled as none at once, in any page', async ({ world }) => {
   const { tab, once } = world.open(SHOP);
   expect(await world.end(tab, pay(once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
-  await world.run(none(world.open(SHOP).once));
+  await world.takesNone(world.open(SHOP).once);
 });

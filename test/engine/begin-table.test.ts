@@ -64,8 +64,7 @@ async function bring(world: World, state: State, options: OperationOptions) {
   const { tab, once } = world.open();
   if (state === 'clean') {
     tab.online = false;
-    await world.begin(pay(once, options));
-    tab.kill();
+    await world.dies({ tab, once }, options);
   } else if (state !== 'none') {
     world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));
     await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));

@@ -44,7 +44,7 @@ test('in a page whose store no other context shares, a call ends as usual, altho
   const { world, tab, once } = newWorld().open({ namespace: 'ann', store: memoryStore() });
   const end = await world.end(tab, watched(run(once, NAME, slow().effect, ONE)) as Promise<never>);
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
-  await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject(BUSY);
+  await world.refusesNone(once);
 });
 
 test("the end of an earlier key's function takes nothing from a later one's", async () => {
@@ -93,7 +93,7 @@ test('a function that ends while another process drives takes nothing from that 
   const theirs = begins(two.once, second.effect, { limits: { attempts: 1, attemptMs: 30 * SECOND } });
   await rest();
   await first.end();
-  await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject(BUSY);
+  await world.refusesNone(one.once);
   await second.end();
   await world.end(two.tab, theirs);
   expect(world.record()).toMatchObject({ state: 'settled' });

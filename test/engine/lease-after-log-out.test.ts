@@ -61,7 +61,6 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
 describe('a driver that has died with a request on the wire, and another one that goes on and ends', () => {
   const LONG = { attempts: 1, attemptMs: 100 * SECOND } as const;
   const late = (seconds: number) => delayed(seconds * SECOND, charged(answers(201)));
-  const isBusy = (world: World, once: Once) => expect(world.run(watched(settle(once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
 
   test('the first request keeps the app from settling as none, also after a log-out during the second attempt', async ({ world }) => {
     const [one, two, three] = [1, 2, 3].map(() => open(world, { namespace: 'shop', limits: LONG })) as [
@@ -69,16 +68,14 @@ describe('a driver that has died with a request on the wire, and another one tha
       ReturnType<typeof open>,
       ReturnType<typeof open>,
     ];
-    await world.begin(pay(one.once), late(80), delayed(10 * SECOND, lost()));
-    one.tab.kill();
+    await world.dies(one, {}, late(80), delayed(10 * SECOND, lost()));
     await world.clock.advance(16 * SECOND);
     const [second] = await world.begin(pay(two.once));
     await world.run(clear(three.once));
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
-    await isBusy(world, three.once);
+    await world.refusesNone(three.once);
     // Until the first one's attempt has ended, which is its lease and the time of an attempt.
-    await world.clock.advance(90 * SECOND);
-    await world.run(settle(three.once, NAME, 'none'));
+    await world.takesNone(three.once, 90 * SECOND);
   });
 
   test('also if the first one drove without the lock, which the second one holds', async ({ world }) => {
@@ -93,7 +90,7 @@ describe('a driver that has died with a request on the wire, and another one tha
     for (const { tab } of [frozen, one]) tab.kill();
     await world.clock.advance(16 * SECOND);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
-    await isBusy(world, three.once);
+    await world.refusesNone(three.once);
   });
 });
 
@@ -108,7 +105,7 @@ test('the mark before the first attempt keeps the renewed end of the lease', asy
   const { until = 0 } = world.record()?.lease ?? {};
   expect(world.record()?.ambiguous).toBe(true);
   expect(until - world.clock.now()).toBeGreaterThan(10 * SECOND);
-  await expect(world.run(watched(settle(other.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.refusesNone(other.once);
   expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'done' });
 });
 
@@ -125,8 +122,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     const [first] = await world.begin(pay(guest.once, { limits: { attempts: 1, attemptMs: MINUTE } }), delayed(50 * SECOND, charged(answers(201))), replays());
     await world.run(move(user, 'guest'));
     for (const wait of [0, 20 * SECOND, 20 * SECOND]) {
-      await world.clock.advance(wait);
-      await expect(world.run(watched(settle(user, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+      await world.refusesNone(user, wait);
     }
     await world.end(guest.tab, first);
     await world.clock.advance(MINUTE);
@@ -167,11 +163,9 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.clock.advance(16 * SECOND);
     await world.run(move(user.once, 'guest'));
     for (const wait of [0, 28 * SECOND]) {
-      await world.clock.advance(wait);
-      await expect(world.run(watched(settle(user.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+      await world.refusesNone(user.once, wait);
     }
-    await world.clock.advance(2 * SECOND);
-    await world.run(settle(user.once, NAME, 'none'));
+    await world.takesNone(user.once, 2 * SECOND);
     expect(await world.run(pending(user.once))).toEqual([]);
   });
 
@@ -197,7 +191,6 @@ describe('attempts that may take longer than a day', () => {
     await world.begin(pay(first.once), hangs());
     first.tab.freeze();
     await world.run(moves(second.once));
-    await world.clock.advance(20 * SECOND);
-    await expect(world.run(watched(settle(second.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await world.refusesNone(second.once, 20 * SECOND);
   });
 });

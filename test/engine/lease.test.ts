@@ -17,8 +17,7 @@ const test = inWorld
 
 /** The process dies while its request, which has charged, is on the wire. */
 async function diesAtWork(world: World, { tab, once }: Page): Promise<void> {
-  await world.begin(pay(once), charged(hangs()), replays());
-  tab.kill();
+  await world.dies({ tab, once }, {}, charged(hangs()), replays());
 }
 
 test('a process has one name in all its leases: under another name it could not renew those that it has', async ({ world, one }) => {
@@ -129,8 +128,7 @@ test.for<[string, (once: Once) => Promise<void>]>([
   ['settle', (once) => settle(once, NAME, 'done')],
   ['forget', (once) => forget(once, NAME, { evenIfUnknown: true })],
 ])('forget and settle: %s is refused while the lease lives, and not after it has run out', async ([_, change], { world, one, two }) => {
-  await world.begin(pay(one.once), charged(hangs()));
-  one.tab.kill();
+  await world.dies(one, {}, charged(hangs()));
   await expect(world.run(change(two.once))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   await world.clock.advance(MINUTE);
   await world.run(change(two.once));
@@ -142,13 +140,11 @@ test('an operation whose process died is not settled as none while its attempt m
   one,
   two,
 }) => {
-  await world.begin(pay(one.once), delayed(40 * SECOND, answers(201)), lost());
-  one.tab.kill();
+  await world.dies(one, {}, delayed(40 * SECOND, answers(201)), lost());
   await world.clock.advance(16 * SECOND);
   expect(await world.end(two.tab, pay(two.once, ONE))).toMatchObject({ outcome: { effect: 'unknown', resumed: true } });
-  await expect(world.run(watched(settle(two.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  await world.clock.advance(30 * SECOND);
-  await world.run(settle(two.once, NAME, 'none'));
+  await world.refusesNone(two.once);
+  await world.takesNone(two.once, 30 * SECOND);
 });
 
 test('a process that could not give its lease back does so at the end of its next call', async ({ world, one }) => {

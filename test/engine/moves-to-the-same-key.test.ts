@@ -8,17 +8,13 @@ import { generic } from '../../src/entries/dialects.js';
 import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, resumed, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, resumed, SECOND, test, type World } from '../support/world.js';
 
-const BUSY = { code: 'ERR_ONCE_BUSY' };
 const key = 'order-42';
-const none = (world: World, once: Once): Promise<void> => world.run(watched(settle(once, NAME, 'none')));
 
 /** A page that presses, and then dies. */
 async function dies(world: World, namespace: string, meets: Entry, options: PayOptions = ONE): Promise<void> {
-  const { tab, once } = world.open({ namespace });
-  await world.begin(pay(once, { ...options, key }), meets);
-  tab.kill();
+  await world.dies(world.open({ namespace }), { ...options, key }, meets);
 }
 
 /** A press whose outcome the page does not know. */
@@ -44,9 +40,8 @@ describe('settle takes no none while an attempt may arrive', () => {
     const { once } = await isLost(world, 'ann');
     await dies(world, 'guest', hangs());
     await world.run(move(once, 'guest'));
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
-    await world.clock.advance(46 * SECOND);
-    await none(world, once);
+    await world.refusesNone(once);
+    await world.takesNone(once, 46 * SECOND);
   });
 
   test('of the guest, also once a press of the user has ended that was under way', async ({ world }) => {
@@ -55,8 +50,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     const [call] = await world.begin(pay(once, { ...ONE, key }), delayed(2 * SECOND, lost()));
     await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
     expect(await world.end(tab, call)).toMatchObject({ outcome: { effect: 'unknown' } });
-    await world.clock.advance(20 * SECOND);
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once, 20 * SECOND);
     await world.clock.advance(4 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -68,7 +62,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     await world.clock.advance(10 * SECOND);
     const { once } = world.open({ namespace: 'ann' });
     await world.run(move(once, 'guest'));
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once);
     await world.clock.advance(16 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -82,8 +76,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     await world.clock.advance(10 * SECOND);
     await dies(world, 'visitor', LATE);
     for (const guest of [first, second] as string[]) await world.run(move(once, guest));
-    await world.clock.advance(24 * SECOND);
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once, 24 * SECOND);
     await world.clock.advance(2 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -96,8 +89,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     await dies(world, other as string, hangs());
     const { once } = world.open({ namespace: 'ann' });
     await world.run(move(once, 'guest'));
-    await world.clock.advance(94 * SECOND);
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once, 94 * SECOND);
     await world.clock.advance(SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -108,8 +100,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     await dies(world, 'visitor', hangs());
     await world.run(move(once, 'guest'));
     await world.run(move(once, 'visitor'));
-    await world.clock.advance(94 * SECOND);
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once, 94 * SECOND);
     await world.clock.advance(SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -124,7 +115,7 @@ describe('settle takes no none while an attempt may arrive', () => {
     const other = world.open({ namespace: 'ann' });
     await world.run(move(other.once, 'guest'));
     tab.kill();
-    await expect(none(world, other.once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(other.once);
     await world.clock.advance(25 * SECOND);
     expect(world.server.charged.size).toBe(1);
   });
@@ -138,7 +129,7 @@ test('a press of the user that is under way sends nothing more, also in the page
   const [call] = await world.begin(pay(once, { key }));
   await world.run(move(once, 'guest'));
   expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
-  await expect(none(world, once)).rejects.toMatchObject(BUSY);
+  await world.refusesNone(once);
   await world.clock.advance(23 * SECOND);
   expect(world.server.charged.size).toBe(1);
 });
@@ -169,8 +160,7 @@ test("that every attempt of the user was refused proves nothing about the guest'
 describe("the operation of the user has ended as none, and the guest's attempt took effect after that", () => {
   async function endedBefore(world: World, options?: Parameters<World['open']>[0]) {
     const page = await isLost(world, 'ann', lost(), options);
-    await world.clock.advance(MINUTE);
-    await none(world, page.once);
+    await world.takesNone(page.once, MINUTE);
     await isLost(world, 'guest', charged(lost()), options);
     await world.run(move(page.once, 'guest'));
     return page;
@@ -220,8 +210,7 @@ describe("the guest's attempt took effect, and the user has sent nothing that ar
     const { tab, once } = await isLost(world, 'ann');
     const guest = world.open({ namespace: 'guest' });
     guest.tab.online = false;
-    await world.begin(pay(guest.once, { key }));
-    guest.tab.kill();
+    await world.dies(guest, { key });
     const own = world.writes.filter(({ from }) => from === tab.name).at(-1)?.next;
     await world.run(move(once, 'guest'));
     expect(world.records).toEqual([own]);
@@ -276,7 +265,7 @@ describe('a move was interrupted after it had copied the payment of the guest, a
     world.medium.set(id, world.writes.slice(before).find((write) => write.id === id)?.next ?? null);
     await world.clock.advance(SECOND);
     await goesOn(guest);
-    await none(world, once);
+    await world.takesNone(once);
     return { guest, tab, once };
   }
 
@@ -312,11 +301,11 @@ describe("the user's operation under the key has ended without an effect, and th
   ])('%s: nobody says none of the key until the attempt cannot arrive any more, and the next press learns what it did', async ([, forgets], { world }) => {
     const { tab, once } = await isLost(world, 'ann');
     await world.clock.advance(46 * SECOND);
-    await (forgets ? world.run(forget(once, NAME, forgets)) : none(world, once));
+    await (forgets ? world.run(forget(once, NAME, forgets)) : world.takesNone(once));
     await dies(world, 'guest', LATE);
     await world.run(move(once, 'guest'));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key, sent: 'maybe' }]);
-    await expect(none(world, once)).rejects.toMatchObject(BUSY);
+    await world.refusesNone(once);
     await world.clock.advance(26 * SECOND);
     expect(world.server.charged.size).toBe(1);
     expect(await world.end(tab, pay(once, { ...ONE, key }), replays())).toMatchObject({ outcome: { effect: 'done' } });

@@ -133,7 +133,7 @@ test("a guest's random key that moves to the user does not bring the user's forg
   await world.run(forget(ann, NAME, { evenIfUnknown: true }));
   await press(world, tab, 'guest', [lost()]);
   await world.run(move(ann, 'guest'));
-  await world.run(settle(ann, NAME, 'none'));
+  await world.takesNone(ann);
   expect((await world.end(tab, pay(ann, { key }), answers(201))).outcome).toMatchObject({ type: 'fresh', key: 'order-c1.1' });
 });
 
@@ -154,8 +154,7 @@ test("the guest's attempt that was under way in a move can be settled as none on
   const [call] = await world.begin(pay(guest, ONE), delayed(5 * SECOND, idle(lost())));
   await world.run(move(ann, 'guest'));
   await world.end(tab, call);
-  await world.clock.advance(31 * SECOND);
-  await world.run(settle(ann, NAME, 'none'));
+  await world.takesNone(ann, 31 * SECOND);
 });
 
 test.for<[what: string, status: number, told: object, open: number]>([
@@ -182,7 +181,7 @@ test("without locks and leases, nobody can settle the guest's attempt as none wh
   world.arrives = () => {};
   const [call] = await world.begin(pay(guest), delayed(5 * SECOND, answers(201)));
   await world.run(move(ann, 'guest'));
-  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.refusesNone(ann);
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done' });
 });
 
@@ -193,7 +192,7 @@ test("a user's press that stops while the guest's attempt is under way does not 
   const ann = two.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect((await world.end(two, pay(ann))).outcome).toMatchObject({ effect: 'unknown', reason: 'unavailable' });
-  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.refusesNone(ann);
   expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
 });
 
@@ -206,7 +205,7 @@ test("a process without locks sends nothing under the user's name while the gues
   const ann = two.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect(await world.end(two, pay(ann, { limits: { totalMs: 10 * SECOND } }))).toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.refusesNone(ann);
   expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(1);
 });
@@ -225,7 +224,7 @@ describe.each(['if-changed', 'always'] as const)("with repeat: '%s', where the u
     const page = await press(world, await press(world, world.tab(), 'ann', [answers(201)], options), 'guest', [idle(lost())], { ...options, body: EDITED });
     const ann = page.once({ namespace: 'ann', repeat });
     await world.run(move(ann, 'guest'));
-    await world.run(settle(ann, NAME, 'none'));
+    await world.takesNone(ann);
     await world.end(page, pay(ann, { ...options, body: EDITED }), answers(201));
     expect(new Set(world.server.keys).size).toBe(3);
   });

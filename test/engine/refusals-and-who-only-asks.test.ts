@@ -21,8 +21,7 @@ test.for<[string, PayOptions]>([
   for (const { tab, once } of [page, other])
     expect((await world.end(tab, pay(once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   await world.clock.advance(3 * MINUTE);
-  await world.begin(pay(page.once), hangs());
-  page.tab.kill();
+  await world.dies(page, {}, hangs());
   expect((await world.end(other.tab, pay(other.once, asks))).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
   expect((await world.end(other.tab, pay(other.once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
 });

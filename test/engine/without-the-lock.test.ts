@@ -26,12 +26,11 @@ describe('beside a tab that drives without the lock', () => {
   test('a log-out stops its driver before the next attempt, and nobody can settle the operation while an attempt is under way', async () => {
     const { world, one, two, driven } = await scene([delayed(20 * SECOND, lost())]);
     await world.run(clear(one.once));
-    await expect(world.run(watched(settle(one.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await world.refusesNone(one.once);
     expect(await world.end(two.tab, driven)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
     expect(world.server.arrivals).toHaveLength(2);
     // The first tab had lost its claim when it gave up, so it could not store that its attempt was over.
-    await world.clock.advance(5 * SECOND);
-    await world.run(settle(one.once, NAME, 'none'));
+    await world.takesNone(one.once, 5 * SECOND);
   });
 
   test("an edited form with repeat: 'if-changed' waits, and is sent under a key of its own", async () => {

@@ -5,7 +5,7 @@
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import { type OnceErrorCode, type OperationOptions, type Outcome, type Resumed, resume } from '../../src/entries/index.js';
+import { type OnceErrorCode, type OperationOptions, type Outcome, type Resumed, resume, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -157,6 +157,23 @@ export class World {
     const ends: End[] = [];
     for (const call of calls) ends.push(await this.end(tab, call));
     return ends;
+  }
+
+  /** Begins a payment that meets these script entries, in a page or process that then dies. */
+  async dies({ tab, once }: Page, options: PayOptions, ...meets: readonly Entry[]): Promise<void> {
+    await this.begin(pay(once, options), ...meets);
+    tab.kill();
+  }
+
+  /** `settle` takes "none" in `ms` from now. */
+  async takesNone(once: Once, ms = 0): Promise<void> {
+    if (ms) await this.clock.advance(ms);
+    await this.run(watched(settle(once, NAME, 'none')));
+  }
+
+  /** `settle` still refuses "none" in `ms` from now, because an attempt may have its effect. */
+  async refusesNone(once: Once, ms = 0): Promise<void> {
+    await expect(this.takesNone(once, ms)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   }
 
   /** Makes a payment whose scripted answer leaves its outcome unknown, in a tab that then dies. Many tests begin with it. Returns the key. */
