@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright';
 import { type Shop, startShop } from '../../playground/start-shop.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { calm, chargesOf, injectFaults, keysOf } from '../kill-games.ts';
 import type { Order } from '../kill-pages/page.ts';
 import { OutboxBrowser } from './browser.ts';
 import { buildOutbox } from './build.ts';
@@ -30,7 +31,6 @@ export interface Score {
   readonly violations: string[];
 }
 
-const LANE = 'oncefetch';
 const USER = 'ann';
 const CONSENT_MS = 3_600_000;
 /** Long enough to cover everything from before the record is stored until after the answer is read. */
@@ -40,17 +40,6 @@ const ROUNDS_MAX = 20;
 const ROUND_MS = 500;
 const PATIENCE_MS = 10_000;
 const CARD = '4242424242424242';
-
-/** The faults, each with its probability for a request. */
-const FAULTS = {
-  'lose-response': 0.12,
-  'unavailable-after-commit': 0.08,
-  'lose-request': 0.08,
-  truncate: 0.06,
-  duplicate: 0.05,
-  'kill-after-commit': 0.01,
-  kill: 0.01,
-};
 
 /** Plays one game. Resolves to `undefined` if there is no Chromium. */
 export async function play({
@@ -99,7 +88,7 @@ class Player {
   /** Calls `told` after each cart. */
   async play(kills: number, told: (scores: readonly Score[]) => void = () => {}): Promise<readonly Score[]> {
     const scores = KINDS.map((kind): Score => ({ kind, carts: 0, kills: 0, effects: 0, alone: 0, duplicates: 0, lost: 0, violations: [] }));
-    for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
+    await injectFaults(this.#shop);
     const all = () => scores.reduce((sum, score) => sum + score.kills, 0);
     for (let n = 0; all() < kills; n++) {
       await this.#serve(n, scores[n % scores.length] as Score, kills - all());
@@ -127,7 +116,7 @@ class Player {
       await this.#kill(score, undefined);
     }
     await sleep(ROUND_MS);
-    if (this.#charges(order).length > 0) score.alone++;
+    if (chargesOf(this.#shop, order.cart).length > 0) score.alone++;
     await this.#judge(order, score, pressed);
   }
 
@@ -171,9 +160,6 @@ class Player {
     throw new Error('Chromium could not open the page');
   }
 
-  #charges = ({ cart }: Order): readonly { readonly id: number }[] =>
-    this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, cart);
-
   /**
    * Opens pages without pressing anything, so that the worker continues, until a page knows the outcome. Then compares
    * that outcome with the ledger.
@@ -189,9 +175,9 @@ class Player {
       knows = await soon(page.evaluate<string>(`page.begin('${USER}').then(() => page.knows('${order.cart}'))`)).catch(() => 'unsettled');
       await page.close();
     }
-    await this.#calm();
-    const charges = this.#charges(order);
-    const keys = this.#shop.query('SELECT key FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart);
+    await calm(this.#shop, 3, 50);
+    const charges = chargesOf(this.#shop, order.cart);
+    const keys = keysOf(this.#shop, order.cart);
     score.effects += charges.length;
     if (charges.length > 1) {
       score.duplicates += charges.length - 1;
@@ -204,19 +190,5 @@ class Player {
       complain(`agreed to, and not charged; the browser says ${knows}`);
     }
     if (charges.length === 0 && knows === 'done') complain('the browser says done, and it was never charged');
-  }
-
-  /** Waits until the server is idle. */
-  async #calm(): Promise<void> {
-    for (let quiet = 0; quiet < 3; ) {
-      const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
-      quiet = busy === 0 ? quiet + 1 : 0;
-      await sleep(50);
-    }
-  }
-
-  async #tell(path: string, body: object): Promise<void> {
-    const answer = await fetch(this.#shop.url + path, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 }

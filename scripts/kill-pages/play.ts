@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type Shop, startShop } from '../../playground/start-shop.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { calm, chargesOf, injectFaults, keysOf } from '../kill-games.ts';
 import { type EngineName, startTabs, type Tab, type Tabs } from '../tabs.ts';
 import type { Order, Told } from './page.ts';
 
@@ -36,7 +37,6 @@ export interface Score {
   readonly violations: string[];
 }
 
-const LANE = 'oncefetch';
 const CHARGE_MS = 120;
 /** Long enough to cover everything from before the record is stored until after the answer is read. */
 const MOMENT_MS_MAX = 350;
@@ -45,17 +45,6 @@ const PRESSES_MAX = 5;
 const TOLD_MS_MAX = 30_000;
 const GOOD_CARD = '4242424242424242';
 const DECLINED_CARD = '4000000000000002';
-
-/** The faults, each with its probability for a request. */
-const FAULTS = {
-  'lose-response': 0.12,
-  'unavailable-after-commit': 0.08,
-  'lose-request': 0.08,
-  truncate: 0.06,
-  duplicate: 0.05,
-  'kill-after-commit': 0.01,
-  kill: 0.01,
-};
 
 interface Cart {
   readonly order: Order;
@@ -109,10 +98,10 @@ class Player {
   async play(): Promise<readonly Score[]> {
     const { engine, kills } = this.#game;
     const scores = KINDS.map((kind): Score => ({ engine, kind, carts: 0, kills: 0, effects: 0, duplicates: 0, lost: 0, violations: [] }));
-    for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
+    await injectFaults(this.#shop);
     const all = () => scores.reduce((sum, score) => sum + score.kills, 0);
     for (let n = 0; all() < kills; n++) await this.#serve(n, scores[n % scores.length] as Score, kills - all());
-    await this.#calm();
+    await calm(this.#shop, 5, 100);
     for (const cart of this.#carts) this.#judge(cart);
     return scores;
   }
@@ -194,7 +183,7 @@ class Player {
 
   /** If the server has seen the key, the next page must know the operation. */
   async #mustKnow(tab: Tab, { order, score }: Cart): Promise<void> {
-    const seen = this.#shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart).length > 0;
+    const seen = keysOf(this.#shop, order.cart).length > 0;
     const knows = seen ? await tab.evaluate<string>(`page.knows(${JSON.stringify(order.cart)})`) : 'unsettled';
     // After a refusal the key is used up, so the page need not know anything.
     if (knows !== 'nothing' || order.card === DECLINED_CARD) return;
@@ -202,18 +191,9 @@ class Player {
     score.violations.push(`${order.cart}: the server has its key, the browser forgot it`);
   }
 
-  /** Waits until the server is idle: it may still charge for a request that the client gave up on. */
-  async #calm(): Promise<void> {
-    for (let quiet = 0; quiet < 5; ) {
-      const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
-      quiet = busy === 0 ? quiet + 1 : 0;
-      await sleep(100);
-    }
-  }
-
   #judge({ order, score, told }: Cart): void {
-    const charges = this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, order.cart);
-    const keys = this.#shop.query('SELECT key FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart);
+    const charges = chargesOf(this.#shop, order.cart);
+    const keys = keysOf(this.#shop, order.cart);
     const complain = (says: string) => score.violations.push(`${order.cart}: ${says}`);
     score.effects += charges.length;
     if (charges.length > 1) {
@@ -231,10 +211,5 @@ class Player {
       if (effect === 'none' && charges.length > 0) complain('told that it is not charged, and charged');
       if (typeof charge === 'number' && !charges.some(({ id }) => id === charge)) complain(`a receipt for the charge ${charge}, which is not there`);
     }
-  }
-
-  async #tell(path: string, body: object): Promise<void> {
-    const answer = await fetch(this.#shop.url + path, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 }

@@ -4,31 +4,26 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type Begun, lifeOf, marked } from '../../src/core/begin.js';
-import { type OnceRecord, type PendingRecord, RECORD_VERSION } from '../../src/core/record.js';
+import type { OnceRecord, PendingRecord } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 import { begin, type Call } from '../support/begin.js';
 import { made } from '../support/made.js';
-import { type LooseRecord, sealed } from '../support/record.js';
+import { aRecord, type LooseRecord, NOW, sealed } from '../support/record.js';
 
-const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
 
 const stored = (more: LooseRecord): OnceRecord =>
-  sealed({
-    v: RECORD_VERSION,
+  aRecord({
     id: made('0a'),
     ns: made('0b'),
     label: made('["pay","c1"]'),
-    state: 'pending',
     forgetAt: unsettledForgetAt(NOW, 0),
     key: made('key-a'),
     carrier: 'header:Idempotency-Key',
     dialect: 'generic',
     origin: 'https://shop.example',
-    random: true,
     generation: 3,
     revision: 7,
-    ambiguous: true,
     scheme: 'sha256',
     payloads: ['one'],
     raw: 'one',

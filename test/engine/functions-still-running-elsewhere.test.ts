@@ -5,6 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type Attempt, clear, move, type Once, run, settle } from '../../src/entries/index.js';
+import { charging, slow as endsWhen } from '../support/slow-function.js';
 import { MINUTE, NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, attemptMs: 300 } } as const;
@@ -19,27 +20,9 @@ describe.each([
     const second = tab.once({ namespace });
     const other = world.tab(kind);
     const otherOnce = other.once({ namespace });
-    const charges: string[] = [];
-    let goOn = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const charge = ({ key }: Attempt) => {
-      charges.push(key);
-      world.server.charged.add(key);
-      return Response.json({ id: 'ch_1' });
-    };
-    const slow = async (attempt: Attempt) => {
-      await gate;
-      return charge(attempt);
-    };
-    const wake = async () => {
-      goOn();
-      await rest();
-    };
     const call = (at: Once, effect: (attempt: Attempt) => unknown) =>
       world.end(at === once || at === second ? tab : other, watched(run(at, NAME, effect, ONE)) as Promise<never>);
-    return { world, once, second, other, otherOnce, charges, charge, slow, call, wake, none: (at: Once) => world.run(settle(at, NAME, 'none')) };
+    return { world, once, second, other, otherOnce, call, ...charging(world), none: (at: Once) => world.run(settle(at, NAME, 'none')) };
   }
 
   test("settle with 'none' is refused elsewhere, so that nothing is charged under another key", async () => {
@@ -72,17 +55,10 @@ describe.each([
 
   test('of two functions of one key, the last one to end counts', async () => {
     const { once, otherOnce, slow, call, wake, none } = scene();
-    let end = (): void => {};
+    const other = endsWhen();
     await call(once, slow);
-    await call(
-      once,
-      () =>
-        new Promise<void>((resolve) => {
-          end = resolve;
-        }),
-    );
-    end();
-    await rest();
+    await call(once, other.effect);
+    await other.end();
     await expect(none(otherOnce)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await wake();
     await none(otherOnce);

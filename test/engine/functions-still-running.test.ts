@@ -5,36 +5,16 @@
  */
 import { expect, test } from 'vitest';
 import { type Attempt, type OnceOptions, type RunOptions, run, settle, type Verdict } from '../../src/entries/index.js';
-import { MINUTE, NAME, newWorld, rest, watched } from '../support/world.js';
+import { charging } from '../support/slow-function.js';
+import { MINUTE, NAME, newWorld, ONE, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
 
 function scene(options: OnceOptions = {}) {
   const { world, tab, once } = newWorld().open({ namespace: 'ann', ...options });
-  const charges: string[] = [];
-  let goOn = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  const charge = ({ key }: Attempt) => {
-    charges.push(key);
-    world.server.charged.add(key);
-    return Response.json({ id: 'ch_1' });
-  };
-  /** Ignores its signal, and charges when the gate opens. */
-  const slow = async (attempt: Attempt) => {
-    await gate;
-    return charge(attempt);
-  };
   const call = (effect: (attempt: Attempt) => unknown, more: RunOptions<unknown> = ONE) =>
     world.end(tab, watched(run(once, NAME, effect, more)) as Promise<never>);
-  /** Lets the slow function go on to its end. */
-  const wake = async () => {
-    goOn();
-    await rest();
-  };
-  return { world, once, charges, charge, slow, call, wake, none: () => world.run(settle(once, NAME, 'none')) };
+  return { world, once, call, ...charging(world), none: () => world.run(settle(once, NAME, 'none')) };
 }
 
 test("settle with 'none' is refused, and accepted once the function has ended", async () => {

@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { type Attempt, type Once, type RunOptions, run, settle } from '../../src/entries/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
+import { slow } from '../support/slow-function.js';
 import { MINUTE, NAME, newWorld, rest, SECOND, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
@@ -19,19 +20,6 @@ function scene() {
     watched(run(at, NAME, effect, { ...ONE, ...more })) as Promise<never>;
   const call = (effect: (attempt: Attempt) => unknown, more: RunOptions<unknown> = {}) => world.end(one.tab, begins(one.once, effect, more));
   return { world, one, two, begins, call, none: () => world.run(settle(two.once, NAME, 'none')) };
-}
-
-/** A function that ends when `end` is called. */
-function slow() {
-  let open = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const end = async () => {
-    open();
-    await rest();
-  };
-  return { effect: () => gate, end };
 }
 
 test('a function that has ended with an error leaves nothing', async () => {
