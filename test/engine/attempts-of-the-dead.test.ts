@@ -8,7 +8,7 @@ import { clear, move, pending, resumeInBackground, resumeOne, settle } from '../
 import { answers, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { LEAN } from '../support/texts.js';
-import { HOUR, test as inWorld, MINUTE, NAME, ONE, pay, SECOND, type World, watched } from '../support/world.js';
+import { HOUR, test as inWorld, MINUTE, NAME, ONE, type PayOptions, pay, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const SHOP = { namespace: 'shop' } as const;
@@ -16,13 +16,7 @@ const LONG = { limits: { attemptMs: 100 * SECOND } } as const;
 const test = inWorld.extend('two', ({ world }) => world.open(SHOP, PROCESS));
 
 /** A process, or a page, dies during its attempt, which takes effect `ms` after it left. */
-async function dies(
-  world: World,
-  ms: number,
-  call: Parameters<typeof pay>[1],
-  options: Parameters<World['open']>[0],
-  context: TabOptions = PROCESS,
-): Promise<void> {
+async function dies(world: World, ms: number, call: PayOptions, options: Parameters<World['open']>[0], context: TabOptions = PROCESS): Promise<void> {
   await world.dies(world.open({ ...SHOP, ...options }, context), call, delayed(ms, answers(201)));
 }
 
