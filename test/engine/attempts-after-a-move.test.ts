@@ -164,7 +164,7 @@ inWorld('a press of the guest that goes on in the middle of a move keeps its rec
     await world.run(move(user.once, 'guest'));
     if (world.server.arrivals.length === 2) {
       hits++;
-      await expect(world.run(none(user.once)), `at ${crossing}`).rejects.toMatchObject(BUSY);
+      await expect(world.takesNone(user.once), `at ${crossing}`).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     }
   }
   expect(hits).toBeGreaterThan(0);

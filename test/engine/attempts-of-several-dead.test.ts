@@ -112,7 +112,7 @@ describe('an attempt of a page that died counts, also once the next page has pre
   test('and the storage was emptied after that', async ({ world }) => {
     const { tab, once } = await nextAfterDeath(world);
     expect(await world.end(tab, pay(once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
-    for (const { id } of [...world.writes]) world.medium.set(id, null);
+    world.empty();
     await countsUntilItArrives(world, once);
   });
 });

@@ -5,13 +5,13 @@
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { background, clear, type InBackground, move, type OnceOptions, operation, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
+import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Locks } from '../../src/ports.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { says } from '../support/texts.js';
-import { MINUTE, NAME, newWorld, ONE, type Page, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, onScreen, type Page, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const CONSENT = { until: expect.any(Number), alone: true };
 
@@ -129,8 +129,7 @@ describe('the operation of a page that died', () => {
   test('can no longer be resumed once its consent is over; the client that finds this out shows it on its screens', async () => {
     const { world, die, goOn, worker } = scene();
     await die();
-    const screen = operation(worker.once, NAME);
-    screen.subscribe(() => {});
+    const screen = onScreen(worker.once);
     await world.run(rest());
     expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { resumable: true } });
     await world.clock.advance(11 * MINUTE);

@@ -6,37 +6,33 @@ import { describe, expect } from 'vitest';
 import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
+import { DAY, HOUR, test as inWorld, NAME, ONE, onScreen, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
-const empty = (world: World): void => {
-  for (const { id } of [...world.writes]) world.medium.set(id, null);
-};
 
 /** A page that was told of its payment, whose store was emptied meanwhile. */
-async function paid(world: World, options: Parameters<World['open']>[0] = {}, of: TabOptions = {}, meanwhile = () => empty(world)) {
+async function paid(world: World, options: Parameters<World['open']>[0] = {}, of: TabOptions = {}, meanwhile = () => world.empty()) {
   const { tab, once } = world.open({ ...ONE, ...SHOP, ...options }, of);
   const { outcome } = await world.end(tab, pay(once), charged(during(meanwhile, delayed(SECOND, answers(201)))));
   expect(outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   return { tab, once, key: outcome?.key };
 }
 
+type Paid = Awaited<ReturnType<typeof paid>>;
+type Press = Parameters<typeof pay>[1];
+
 const test = inWorld.extend('page', ({ world }) => paid(world));
 
 /** Presses again, and gets to hear that it is done; nothing is sent. */
-async function isDone(world: World, { tab, once, key }: { tab: Tab; once: Once; key: string | undefined }, of?: Parameters<typeof pay>[1]): Promise<void> {
+async function isDone(world: World, { tab, once, key }: Paid, of?: Press): Promise<void> {
   const sent = world.server.keys.length;
   expect(await world.end(tab, pay(once, of))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
   expect(world.server.keys).toHaveLength(sent);
 }
 
 /** Presses again, which is another operation. */
-async function beginsAnew(world: World, { tab, once, key }: { tab: Tab; once: Once; key: string | undefined }, of?: Parameters<typeof pay>[1]): Promise<void> {
-  const { outcome } = await world.end(tab, pay(once, of), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
-}
+const beginsAnew = (world: World, page: Paid, of?: Press): Promise<void> => world.beginsAnew(page, page.key, of);
 
 describe('the next press', () => {
   test('sends nothing, nor does the one after it', async ({ world, page }) => {
@@ -52,7 +48,7 @@ describe('the next press', () => {
     const faults = () => world.tabs[0]?.faults;
     const page = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
     faults()?.clear();
-    empty(world);
+    world.empty();
     await isDone(world, page);
   });
 
@@ -68,7 +64,7 @@ describe('the next press', () => {
     let calls = 0;
     const effect = (): void => {
       calls++;
-      empty(world);
+      world.empty();
     };
     await world.run(run(once, NAME, effect));
     expect(await world.end(tab, run(once, NAME, effect) as never)).toMatchObject({ outcome: { effect: 'done' } });
@@ -82,7 +78,7 @@ describe('a press that means another effect', () => {
   test("with repeat: 'if-changed' does so if it is changed", async ({ world, page }) => {
     await isDone(world, page, { repeat: 'if-changed' });
     await beginsAnew(world, page, { repeat: 'if-changed', ...EDITED });
-    empty(world);
+    world.empty();
     // The state before the change is not the present one.
     await beginsAnew(world, page, { repeat: 'if-changed' });
   });
@@ -93,11 +89,11 @@ describe('a press that means another effect', () => {
     ['a record of what is done would be over', (world) => world.clock.advance(31 * DAY)],
   ])('begins after %s', async ([, ends], { world, page }) => {
     await ends(world, page.once);
-    empty(world);
+    world.empty();
     await beginsAnew(world, page);
   });
 
-  test.for<[string, Parameters<typeof pay>[1]]>([
+  test.for<[string, Press]>([
     ["with repeat: 'always'", { repeat: 'always' }],
     ["with repeat: 'if-changed'", { repeat: 'if-changed', ...EDITED }],
   ])('%s begins although the store failed at the end, and still has the record: it does not get the end of the one before', async ([, of], { world }) => {
@@ -197,18 +193,17 @@ test('an answer that comes after the user has logged in on another page: a guest
 test('the end of a later call that is left open counts', async ({ world, page }) => {
   const { tab, once } = page;
   const { outcome } = await world.end(tab, pay(once, { repeat: 'always' }), lost());
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(once, { repeat: 'always' }), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
 });
 
 test.for<[string, (world: World) => void]>([
-  ['has lost it', empty],
+  ['has lost it', (world) => world.empty()],
   ['failed at the end, and still has the record', ({ tabs }) => tabs[0]?.faults.rate('fail-before-commit', 1)],
 ])('a screen that looks at a store that %s goes on showing that it is done', async ([, meanwhile], { world }) => {
   const { tab, once } = await paid(world, {}, {}, () => meanwhile(world));
   tab.faults.clear();
-  const screen = operation(once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(once);
   refresh(once);
   await rest();
   expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
@@ -217,14 +212,13 @@ test.for<[string, (world: World) => void]>([
 test('a screen shows what another page has begun since', async ({ world, page }) => {
   const { tab, once } = world.open({ ...ONE, ...SHOP });
   await world.end(tab, pay(once), lost());
-  const screen = operation(page.once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(page.once);
   refresh(page.once);
   await rest();
   expect(screen.state).toMatchObject({ phase: 'unsettled' });
 });
 
-test.for<[string, (world: World, page: { readonly tab: Tab; readonly once: Once }) => Promise<unknown>]>([
+test.for<[string, (world: World, page: Pick<Paid, 'tab' | 'once'>) => Promise<unknown>]>([
   ['a press', (world, { tab, once }) => world.end(tab, pay(once))],
   ['resume', (world, { once }) => world.run(resumed(once))],
 ])('%s gets no answer after that: the page still knows that it is done, and settle takes no none', async ([, act], { world }) => {
@@ -235,11 +229,11 @@ test.for<[string, (world: World, page: { readonly tab: Tab; readonly once: Once 
   await act(world, page);
   await world.clock.advance(60 * SECOND);
   await expect(world.run(settle(page.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  empty(world);
+  world.empty();
   await isDone(world, page);
 });
 
-describe.each<[string, () => Parameters<typeof pay>[1], TabOptions]>([
+describe.each<[string, () => Press, TabOptions]>([
   ["the app's key strategy made the key", () => ({ key: ({ now }) => `k-${now}` }), {}],
   ['the app gave the key', () => ({ key: 'order-42' }), {}],
   ['the key is derived, because the store is not atomic', () => ({}), { claims: { atomic: false } }],
@@ -256,8 +250,7 @@ describe.each<[string, () => Parameters<typeof pay>[1], TabOptions]>([
 
   test('a screen goes on showing that it is done, and settle takes no none', async ({ world }) => {
     const { once } = await failed(world);
-    const screen = operation(once, NAME);
-    screen.subscribe(() => {});
+    const screen = onScreen(once);
     await rest();
     expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
     await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -265,7 +258,7 @@ describe.each<[string, () => Parameters<typeof pay>[1], TabOptions]>([
 
   test('if it has lost the record since, the next press sends nothing', async ({ world }) => {
     const page = await failed(world);
-    empty(world);
+    world.empty();
     await isDone(world, page, options());
   });
 });
@@ -328,7 +321,7 @@ test.for<[string, afterMs: number, Entry[], (world: World, once: Once) => Promis
   world.server.plays(...meets);
   expect(await act(world, page.once)).toMatchObject({ outcome: { effect: 'unknown' } });
   expect(new Set(world.server.keys)).toEqual(new Set([page.key]));
-  empty(world);
+  world.empty();
   await isDone(world, page);
 });
 
@@ -340,7 +333,7 @@ test('a guest whose payment is done logs in: this page knows it of the operation
   for (const each of [once, guest]) expect(operation(each, NAME).state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   await world.clock.advance(60 * SECOND);
   await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  empty(world);
+  world.empty();
   await isDone(world, { tab, once, key });
   expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
 });
@@ -359,7 +352,7 @@ test.for([1, 2, 3])(
     await world.run(move(once, 'guest'));
     await world.clock.advance(60 * SECOND);
     await expect(world.run(settle(once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-    empty(world);
+    world.empty();
     await isDone(world, { tab, once, key });
   },
 );

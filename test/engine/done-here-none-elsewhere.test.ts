@@ -3,9 +3,9 @@
  * fails when a payment ends as done, and still has it as pending; another tab then ends it, in each way in which a tab can.
  */
 import { expect } from 'vitest';
-import { clear, forget, move, operation, refresh, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, forget, move, refresh, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
-import { HOUR, test as inWorld, MINUTE, NAME, ONE, type Page, pay, rest, URL_, type World, watched } from '../support/world.js';
+import { HOUR, test as inWorld, MINUTE, NAME, ONE, onScreen, type Page, pay, rest, URL_, type World, watched } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 const DECLINED = () => answers(402, { code: 'paid' });
@@ -52,8 +52,7 @@ test.for(WAYS)('the next press sends nothing after another tab %s, and tells tha
 
 test('a screen goes on showing that it is done, and settle takes no none', async ({ world, page }) => {
   await world.run(settle(world.open(SHOP).once, NAME, 'none'));
-  const screen = operation(page.once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(page.once);
   refresh(page.once);
   await rest();
   expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
@@ -84,9 +83,7 @@ test.for<[string, (world: World, other: Page) => Promise<unknown>]>([
   const { tab, once, key } = page;
   if (/page/.test(what)) await world.run(clear(once));
   await ends(world, world.open(SHOP));
-  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('a press that is given up before it began is not told that nothing took effect', async ({ world, page }) => {
@@ -111,8 +108,7 @@ inWorld("it is known of the user's operation, too, where another tab has moved t
   const ann = world.open({ ...ONE, namespace: 'ann' });
   await world.run(move(ann.once, 'guest'));
   user = 'ann';
-  const screen = operation(once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(once);
   await world.run(move(once, 'guest'));
   await rest();
   expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: outcome?.key } });

@@ -10,9 +10,6 @@ import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, NAME, ONE, pay, test, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
-const empty = (world: World): void => {
-  for (const { id } of [...world.writes]) world.medium.set(id, null);
-};
 
 /** A page that has lost the answer to its payment. */
 async function lostAnswer(world: World, of: TabOptions = {}): Promise<{ readonly tab: Tab; readonly once: Once; readonly key: string | undefined }> {
@@ -24,7 +21,7 @@ async function lostAnswer(world: World, of: TabOptions = {}): Promise<{ readonly
 
 test('a page whose store was emptied presses again under the same key', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
   expect(world.server.keys).toEqual([key, key]);
   expect(world.record()).toMatchObject({ state: 'settled', key });
@@ -32,22 +29,20 @@ test('a page whose store was emptied presses again under the same key', async ({
 
 test('a process does not: another one may have ended the operation as none, and a sweep removed it', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world, { server: true, locks: false });
-  empty(world);
-  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('an edited form does not begin anew either', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   await world.end(tab, pay(once, { body: { cart: 'c1', amount: 12 } }), answers(422));
   expect(new Set(world.server.keys)).toEqual(new Set([key]));
 });
 
 test('the store is emptied during the call', async ({ world }) => {
   const { tab, once } = world.open({ ...ONE, ...SHOP });
-  const { outcome } = await world.end(tab, pay(once), charged(during(() => empty(world), lost())));
+  const { outcome } = await world.end(tab, pay(once), charged(during(() => world.empty(), lost())));
   expect(outcome?.effect).toBe('unknown');
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
 });
@@ -61,7 +56,7 @@ test('a function that run called is called again under the same key', async ({ w
     return 'ch_1';
   };
   await world.end(tab, run(once, NAME, effect) as never);
-  empty(world);
+  world.empty();
   await world.end(tab, run(once, NAME, effect) as never);
   expect(keys).toHaveLength(2);
   expect(keys[1]).toBe(keys[0]);
@@ -85,10 +80,8 @@ const ENDS: [string, (world: World, once: Once) => Promise<unknown>][] = [
 test.for(ENDS)('no longer after %s', async ([, ends], { world }) => {
   const { tab, once, key } = await lostAnswer(world);
   await ends(world, once);
-  empty(world);
-  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('nor after this page has moved it to the user: a guest who comes back begins anew', async ({ world }) => {
@@ -98,28 +91,24 @@ test('nor after this page has moved it to the user: a guest who comes back begin
   user.id = 'ann';
   await world.run(move(once, 'guest'));
   user.id = 'guest';
-  const next = await world.end(tab, pay(once), charged(answers(201)));
-  expect(next.outcome).toMatchObject({ type: 'fresh' });
-  expect(next.outcome?.key).not.toBe(outcome?.key);
+  await world.beginsAnew({ tab, once }, outcome?.key);
 });
 
 test('nor after the page was loaded again: then nothing is left that knows the key', async ({ world }) => {
   const { tab, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   const next = tab.reload();
   expect((await world.end(next, pay(next.once({ ...ONE, ...SHOP })), charged(answers(201)))).outcome?.key).not.toBe(key);
 });
 
 test('nor once the page has heard how it ended, for another user, or for a call that brings no request', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   expect((await world.end(tab, resumeOne(once, NAME))).outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
   expect((await world.end(tab, pay(tab.once({ ...ONE, namespace: 'bob' })), charged(answers(201)))).outcome?.key).not.toBe(key);
   await world.end(tab, pay(once), replays());
-  empty(world);
-  const next = await world.end(tab, pay(once), charged(answers(201)));
-  expect(next.outcome).toMatchObject({ type: 'fresh' });
-  expect(next.outcome?.key).not.toBe(key);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('nor once the page has heard that another tab ended it: what is forgotten after that begins anew', async ({ world }) => {
@@ -128,7 +117,7 @@ test('nor once the page has heard that another tab ended it: what is forgotten a
   await world.end(other.tab, pay(other.once), replays());
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
   await world.run(forget(other.once, NAME));
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(once), charged(answers(201)))).outcome?.key).not.toBe(key);
 });
 
@@ -140,10 +129,8 @@ test.for([
   await world.clock.advance(25 * HOUR);
   await world.end(tab, resumeOne(tab.once({ ...SHOP, reconcile: async () => said }), NAME));
   expect(world.record()).toMatchObject({ state, key });
-  empty(world);
-  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('nor once a call of the page has heard that another tab ended it meanwhile with another payload', async ({ world }) => {
@@ -158,10 +145,8 @@ test('nor once a call of the page has heard that another tab ended it meanwhile 
   tab.thaw();
   expect((await world.end(tab, edited)).outcome).toMatchObject({ effect: 'done', key });
   await world.run(forget(other.once, NAME));
-  empty(world);
-  const { outcome } = await world.end(tab, pay(once), charged(answers(201)));
-  expect(outcome).toMatchObject({ type: 'fresh' });
-  expect(outcome?.key).not.toBe(key);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test('after a log-out in another tab, neither the request nor `meta` is stored again', async ({ world }) => {
@@ -177,7 +162,7 @@ test('after a log-out in another tab, neither the request nor `meta` is stored a
 
 test('a press that is given up before it began does not say that nothing was sent', async ({ world }) => {
   const { tab, once } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   const stop = new AbortController();
   tab.at(1, () => stop.abort());
   expect((await world.end(tab, pay(once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
@@ -185,14 +170,14 @@ test('a press that is given up before it began does not say that nothing was sen
 
 test('`forget` says that it may have been sent, and the next press goes on with its key', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
 });
 
 test('at another origin, which has never seen the key, nothing is sent', async ({ world }) => {
   const { tab, once } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(once, { url: 'https://other.example/charges' }))).outcome).toMatchObject({ effect: 'unknown', reason: 'elsewhere' });
   expect(world.server.keys).toHaveLength(1);
 });
@@ -201,7 +186,7 @@ test.for(['if-changed', 'always'] as const)(
   "a press with repeat: '%s' goes on with the key, too: the first one may still be open",
   async (repeat, { world }) => {
     const { tab, once, key } = await lostAnswer(world);
-    empty(world);
+    world.empty();
     expect((await world.end(tab, pay(once, { repeat }), replays())).outcome).toMatchObject({ effect: 'done', key });
     expect(world.server.keys).toEqual([key, key]);
   },
@@ -209,19 +194,19 @@ test.for(['if-changed', 'always'] as const)(
 
 test('a `headers` hook that throws changes nothing: the press after it has the key', async ({ world }) => {
   const { tab, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   const throwing = () => {
     throw new Error('no token');
   };
   const broken = tab.once({ ...ONE, ...SHOP, headers: throwing });
   expect((await world.end(tab, pay(broken))).outcome?.effect).toBe('unknown');
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(tab.once({ ...ONE, ...SHOP })), replays())).outcome).toMatchObject({ effect: 'done', key });
 });
 
 test("a guest's payment that moves to the user does not take the place of the user's that the store has lost", async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
-  empty(world);
+  world.empty();
   const guest = world.open({ ...ONE, namespace: 'guest' });
   await world.end(guest.tab, pay(guest.once), lost());
   await world.run(move(once, 'guest'));
@@ -232,10 +217,10 @@ test("a guest's page that has lost the answer, and moved it to the user before i
   const { tab, once, key } = await lostAnswer(world);
   const user = tab.once({ ...ONE, namespace: 'ann' });
   await world.run(move(user, 'shop'));
-  empty(world);
+  world.empty();
   expect(await world.end(tab, pay(user), replays())).toMatchObject({ outcome: { type: 'replayed', key } });
   // The guest's page does not know it any more.
-  empty(world);
+  world.empty();
   expect((await world.end(tab, pay(once), charged(answers(201)))).outcome?.key).not.toBe(key);
 });
 
@@ -245,6 +230,6 @@ test('so it does not send a key that counts for the account of the guest only', 
   await world.end(tab, pay(once), charged(lost()));
   const user = tab.once({ ...ONE, namespace: 'ann', dialect });
   await world.run(move(user, 'shop'));
-  empty(world);
+  world.empty();
   expect(await world.end(tab, pay(user))).toMatchObject({ outcome: { effect: 'unknown', reason: 'key-expired' } });
 });

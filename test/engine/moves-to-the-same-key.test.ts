@@ -5,10 +5,10 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
-import { forget, move, type Once, operation, pending, settle, subscribe } from '../../src/entries/index.js';
+import { forget, move, type Once, pending, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, ONE, type PayOptions, pay, resumed, SECOND, test, type World } from '../support/world.js';
+import { HOUR, MINUTE, NAME, ONE, onScreen, type PayOptions, pay, resumed, SECOND, test, type World } from '../support/world.js';
 
 const key = 'order-42';
 
@@ -223,8 +223,7 @@ describe("the user's operation under the key is done, and the guest's attempt ma
     const { tab, once } = world.open({ namespace: 'ann', ...options });
     expect(await world.end(tab, pay(once, { key }), answers(201))).toMatchObject({ outcome: { effect: 'done' } });
     const guest = await isLost(world, 'guest', charged(lost()), options);
-    const screen = operation(once, NAME);
-    screen.subscribe(() => {});
+    const screen = onScreen(once);
     const conflicts: string[] = [];
     subscribe(once, (event) => void (event.type === 'diagnostic' && event.code === 'move-conflict' && conflicts.push(event.key)));
     await world.run(move(once, 'guest'));

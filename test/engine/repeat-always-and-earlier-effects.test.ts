@@ -21,9 +21,7 @@ describe.each(Object.entries(KEYS))('with %s', (_, key) => {
     }
     // While the server remembers the first key, a sweep leaves the record that says that this key is used up.
     expect(world.record()?.forgetAt).toBeGreaterThan(world.clock.now() + 24 * 60 * MINUTE);
-    const { outcome } = await world.end(tab, pay(once, { key }), answers(201));
-    expect(outcome).toMatchObject({ type: 'fresh' });
-    expect(outcome?.key).not.toBe(first.outcome?.key);
+    await world.beginsAnew({ tab, once }, first.outcome?.key, { key });
   });
 });
 

@@ -9,7 +9,7 @@ import type { ScanQuery, TabChannel, Tabs } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { wrong } from '../../src/texts/full.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, type Page, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, onScreen, type Page, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
   const plain = memoryStore();
@@ -26,8 +26,7 @@ test('an operation begins, and is gone before the read that has seen it ends: th
   };
   const here = world.open({ store });
   const there = world.open({ store: { ...plain, scope: plain.scope } });
-  const screen = operation(here.once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(here.once);
   await rest();
   expect(screen.state).toEqual({ phase: 'idle' });
   there.tab.online = false;
@@ -49,8 +48,7 @@ test('an operation begins, and is gone before the read that has seen it ends: th
 });
 
 test('a read that finds nothing again leaves the screen the same object: nothing has changed', async ({ once }) => {
-  const screen = operation(once, NAME);
-  screen.subscribe(() => {});
+  const screen = onScreen(once);
   await rest();
   const { state } = screen;
   expect(state).toEqual({ phase: 'idle' });
@@ -177,8 +175,7 @@ describe('a screen that read the store during a call, or a change by hand, shows
   ] as const)('%s: the screen shows unsettled', async ([_, act, fault], { world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open();
-    const screen = operation(once, NAME);
-    screen.subscribe(() => {});
+    const screen = onScreen(once);
     tab.faults.next(fault);
     const ended = watched(act(once) as Promise<unknown>);
     expect(screen.state).toEqual({ phase: 'loading' });
@@ -192,8 +189,7 @@ describe('a screen that read the store during a call, or a change by hand, shows
     const loses = async (act: (world: World, other: Page) => Promise<unknown>) => {
       const world = newWorld();
       const [here, there] = [world.open(), world.open()];
-      const screen = operation(here.once, NAME);
-      screen.subscribe(() => {});
+      const screen = onScreen(here.once);
       const [call] = await world.begin(pay(here.once), answers(503, '', { 'retry-after': '60' }));
       await act(world, there);
       expect(await world.end(here.tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
@@ -269,8 +265,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   describe('while another tab sends', () => {
     test('the screen no longer shows that this tab was refused before, and then shows the end', async () => {
       const { world, one, two } = scene();
-      const screen = operation(one.once, NAME);
-      screen.subscribe(() => {});
+      const screen = onScreen(one.once);
       await world.end(one.tab, pay(one.once), answers(402, { code: 'card_declined' }));
       expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'none' } });
       const [paying] = await world.begin(pay(two.once), delayed(5 * SECOND, charged(answers(201))));
@@ -295,10 +290,9 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   describe('the store changes under a page', () => {
     test('another tab stores again what the store has lost, for a call that it refuses: the screen shows it', async () => {
       const { world, one, two } = scene({ namespace: 'ann', whenChanged: 'refuse' });
-      const screen = operation(two.once, NAME);
-      screen.subscribe(() => {});
+      const screen = onScreen(two.once);
       await world.end(one.tab, pay(one.once, ONE), charged(lost()));
-      for (const { id } of [...world.writes]) world.medium.set(id, null);
+      world.empty();
       refresh(two.once);
       await rest();
       expect(screen.state).toEqual({ phase: 'idle' });
@@ -309,8 +303,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
 
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
-      const screen = operation(one.once, NAME);
-      screen.subscribe(() => {});
+      const screen = onScreen(one.once);
       const [paying] = await world.begin(pay(one.once, ONE), delayed(5 * SECOND, charged(lost())));
       await world.run(clear(one.once, { unsettled: 'forget' }));
       expect((await world.end(one.tab, paying)).outcome).toMatchObject({ effect: 'unknown' });

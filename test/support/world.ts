@@ -5,13 +5,13 @@
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import { type OnceErrorCode, type OperationOptions, type Outcome, type Resumed, resume, settle } from '../../src/entries/index.js';
+import { type OnceErrorCode, type Operation, type OperationOptions, type Outcome, operation, type Resumed, resume, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { LockTable } from './locks.js';
-import { type Arrival, type Entry, ScriptedServer } from './server.js';
+import { type Arrival, answers, charged, type Entry, ScriptedServer } from './server.js';
 import { Tab, type TabOptions, type Write } from './tab.js';
 
 export const SECOND = 1000;
@@ -75,6 +75,13 @@ export async function resumed(...of: Parameters<typeof resume>): Promise<Resumed
   const told: Resumed[] = [];
   for await (const one of resume(...of)) told.push(one);
   return told;
+}
+
+/** The operation of nearly every test as a screen shows it, which listens to its changes. */
+export function onScreen(once: Once): Operation {
+  const shown = operation(once, NAME);
+  shown.subscribe(() => {});
+  return shown;
 }
 
 /** Marks a promise as handled, because it may reject before the test awaits it. */
@@ -165,6 +172,13 @@ export class World {
     tab.kill();
   }
 
+  /** Presses again, which is another operation than that of `key`, and takes effect. */
+  async beginsAnew({ tab, once }: Page, key: string | undefined, options?: PayOptions): Promise<void> {
+    const { outcome } = await this.end(tab, pay(once, options), charged(answers(201)));
+    expect(outcome).toMatchObject({ type: 'fresh' });
+    expect(outcome?.key).not.toBe(key);
+  }
+
   /** `settle` takes "none" in `ms` from now. */
   async takesNone(once: Once, ms = 0): Promise<void> {
     if (ms) await this.clock.advance(ms);
@@ -198,6 +212,11 @@ export class World {
     const record = this.record(name);
     if (!record) throw new Error('there is no record to damage');
     this.medium.set(record.id, change(record));
+  }
+
+  /** Empties the store, as a user does who deletes the site's data, or `AsyncStorage.clear()` at a log-out. */
+  empty(): void {
+    for (const { id } of this.writes) this.medium.set(id, null);
   }
 
   /** The present state of every record that a tab ever wrote. */
