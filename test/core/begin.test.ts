@@ -242,8 +242,12 @@ describe('a record that another call takes over', () => {
       'd',
     ]);
   });
+});
 
-  test('is kept for 30 days by the later one of the two clocks', () => {
-    expect(begin(stored({}), caller, NOW - HOUR, NOW)).toMatchObject({ do: 'drive', record: { forgetAt: unsettledForgetAt(NOW, 0) } });
-  });
+test.each([
+  ['a record that another call takes over', stored({})],
+  ['a new record', undefined],
+])('%s is kept for 30 days by the later one of the two clocks', (_, found) => {
+  for (const behind of [HOUR, -HOUR])
+    expect(begin(found, caller, NOW - behind, NOW)).toMatchObject({ do: 'drive', record: { forgetAt: unsettledForgetAt(Math.max(NOW, NOW - behind), 0) } });
 });
