@@ -204,9 +204,10 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // A full store may have room without the request, and so may one that fails twice. One that fails once gets the same again. The feature can't look for
     // `Late` itself: another copy of the package has its own.
-    const isFull = isSecond || job.settings.required || !begun?.inserted || (cause as { reason?: unknown } | undefined)?.reason === 'quota';
-    const withoutRequest = isFull && !(cause instanceof Late) && (await client.parts.requests?.without(job, key.key));
-    if (withoutRequest) return claim(withoutRequest, key, rule, true);
+    const isFull = isSecond || (cause as { reason?: unknown } | undefined)?.reason === 'quota';
+    const mayStore = (isFull || job.settings.required || !begun?.inserted) && !(cause instanceof Late);
+    const withoutRequest = mayStore && (await client.parts.requests?.without(job, key.key));
+    if (withoutRequest) return claim(isFull ? withoutRequest : job, key, rule, true);
     if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, isSecond, () => claim(job, key, rule, true));
   }

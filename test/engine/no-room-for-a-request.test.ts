@@ -73,6 +73,29 @@ test('a first write that fails once is no lack of room: the second try stores th
   expect(world.record()).toMatchObject({ request: { method: 'POST' } });
 });
 
+test('nor is one that fails before the store is asked, as without a connection', async ({ world, tab }) => {
+  let writes = 0;
+  const { update } = tab.store;
+  const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(new Error('no connection')) : update(...how)) };
+  await world.end(tab, pay(tab.once({ ...KEPT, ...ONE, namespace: 'ann', store })), lost());
+  expect(world.record()).toMatchObject({ request: { method: 'POST' } });
+});
+
+test("nor is one that fails under durability: 'required'", async ({ world }) => {
+  const { tab, once } = world.open({ ...KEPT, ...ONE, namespace: 'ann', durability: 'required' });
+  tab.faults.next('fail-before-commit');
+  await world.end(tab, pay(once), lost());
+  expect(world.record()).toMatchObject({ request: { method: 'POST' } });
+});
+
+test('nor is one that fails for an edited form, after a lost answer', async ({ world }) => {
+  const { tab, once } = world.open({ ...KEPT, ...ONE, namespace: 'ann' });
+  await world.end(tab, pay(once), lost());
+  tab.faults.next('fail-before-commit');
+  await world.end(tab, pay(once, { body: 'edited' }), lost());
+  expect(world.record()).toMatchObject({ request: { body: 'edited' } });
+});
+
 test('a store whose every write fails after six seconds: the record goes to memory, and the call is sent', async ({ world, tab }) => {
   const late = () => new Promise<void>((after) => void world.clock.timer(6 * SECOND, after));
   const update: Store['update'] = (...how) =>
