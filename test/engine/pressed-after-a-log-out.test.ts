@@ -83,3 +83,15 @@ test('an edited form waits for a call, and the app logs out when that call tells
   expect(world.server.arrivals).toHaveLength(1);
   expect(JSON.stringify(world.records)).not.toContain('secret');
 });
+
+test('in a process, where many users meet, the log-out of one ends no call of another', async ({ world }) => {
+  let user = 'ann';
+  const { tab, once } = world.open({ ...ONE, namespace: () => user }, { server: true, locks: false });
+  const [first] = await world.begin(pay(once), delayed(5 * SECOND, charged(lost())), answers(201));
+  const [press] = await world.begin(pay(once, { body: EDITED }));
+  user = 'bob';
+  await world.run(clear(once));
+  user = 'ann';
+  await world.end(tab, first);
+  expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'done' });
+});
