@@ -82,9 +82,10 @@ export const mayArrive = ({ ambiguous, lease }: OnceRecord, limits: AttemptLimit
 
 /**
  * When a call that waits has seen this record, ms since 1970. If it is missing a minute later, somebody removed it, and the call begins no new
- * operation. If something may have been sent for it, that holds at once (`-Infinity`): `move` or a log-out may have taken it.
+ * operation. If it is done, or something may have been sent for it, that holds at once (`-Infinity`): `move` or a log-out may have taken it.
  */
-export const seenAt = (record: OnceRecord | undefined, now: number): number => (record?.state === 'pending' && record.ambiguous ? -Infinity : now);
+export const seenAt = (record: OnceRecord | undefined, now: number): number =>
+  record?.state === 'settled' || (record?.state === 'pending' && record.ambiguous) ? -Infinity : now;
 
 /** The last time that a `Date` can have; in place of `Infinity`, which JSON can't store. */
 const LAST_MS = 8.64e15;

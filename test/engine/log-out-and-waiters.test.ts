@@ -4,7 +4,7 @@ import { around, clear, close, derived, type Once, type OnceOptions, settle } fr
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 /** Makes the store silent from now on. `makeIt` carries out the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -24,6 +24,20 @@ test('a log-out comes between a charge and a press that waits in another tab: th
   await world.run(first);
   expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+test.for<[string, (world: World) => unknown]>([
+  ['a log-out that forgets', (world) => world.run(clear(world.open({ namespace: 'ann' }).once, { unsettled: 'forget' }))],
+  ['a user who deletes the data of the site', (world) => world.damage(() => null)],
+])('a press of what is done waits for a tab that hangs with the lock, and %s removes the record: it is not sent', async ([, remove], { world }) => {
+  const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann', limits: { attemptMs: 10 * SECOND } })];
+  const [first] = await world.begin(pay(one.once), charged(delayed(25 * SECOND, lost())), replays());
+  expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
+  const [press] = await world.begin(pay(two.once));
+  await remove(world);
+  expect((await world.end(two.tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
+  await world.end(one.tab, first);
+  expect(world.server.arrivals).toHaveLength(2);
 });
 
 test.for<[string, number, number]>([

@@ -275,8 +275,8 @@ export class Books implements Ledger {
 
   #end(key: KeyFacts, { user, before, after, why, context, byHand }: Commit): void {
     if (!before || (key.end && user !== key.user)) return;
-    // Replacing the key of an ended record by another one does not end it again.
-    if (before.state === 'pending' || !after || after.key === before.key) {
+    // Replacing the key of an ended record by another one does not end it again, nor does removing a refused one: who presses again means another effect.
+    if (before.state === 'pending' || (!after && before.state === 'settled') || after?.key === before.key) {
       const endedAtLogOut = before.state === 'pending' && after?.state === 'settled' && does(byHand, 'clear', 'clear-forget');
       Object.assign(key, { endedAt: this.now(), endedIn: context, endedAtLogOut });
     }
