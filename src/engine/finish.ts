@@ -11,10 +11,10 @@ import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
-import { keyedOperationOf } from './registry.js';
+import { isKnownDone, keyedOperationOf } from './registry.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
-import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
+import { answersOf, payloadsOf, remember, settleRecord, toldUnknown } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -86,8 +86,12 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
+  const known = isKnownDone(drive.job, drive.record);
   // No 2xx proves the effect. If this end can't be stored, the next call sends again, so the caller is not told "done".
-  if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
+  if (!(await settleRecord(drive.job, drive.record, ending))) {
+    toldUnknown(drive.job, known);
+    return tell(drive, unknown('store'), result);
+  }
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 
@@ -130,19 +134,21 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
   const ending = isSamePerson(job) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const { reason, retryAt } = ending;
   // A call that only asked `reconcile` has nothing to store: it does not even know how the last attempt of another context ended.
-  if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.ending.reason === 'in-progress');
+  if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.ending.reason);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
   const end = tell(drive, ending, result, code, { cause });
   // If another driver has taken over, screens must read what is stored by now: this driver's record is outdated.
   return lost ? { ...end, record: undefined } : end;
 }
 
-/** Stores what the next call must know after this drive stopped without settling the operation. */
-async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean): Promise<void> {
+/** Stores what the next call must know after this drive stopped without settling the operation. `met`: the reason, whoever is logged in by now. */
+async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, met: UnknownReason): Promise<void> {
   const { job, record, start } = drive;
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own. Nor, if it is a
   // change, one that met only the server's refusal of another payload: it must still be sent. A stored request stays listed, as it is what a resume sends.
-  const unmet = reason === 'mismatch' && job.settings.repeat === 'if-changed' && !record.request;
+  // But a record that was found clean is not clean any more once an attempt has left.
+  const unmet = met === 'mismatch' && job.settings.repeat === 'if-changed' && !record.request && start.found?.ambiguous;
+  const spent = met === 'in-progress';
   const withoutPresent = drive.sameAmbiguous || (drive.attempts && !unmet) ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.

@@ -67,6 +67,14 @@ export async function settleRecord(
   return stored;
 }
 
+/**
+ * Callers are told `unknown`, because the end as done could not be stored. With `always`, as without a name, the next call goes on with the operation then,
+ * and does not mean another effect, unless callers have heard before that it is done (`known`).
+ */
+export function toldUnknown({ client, operationKey, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'>, known: unknown): void {
+  if (settings.repeat === 'always' && !known) client.registry.leftOpen.delete(operationKey);
+}
+
 /** What was done before an operation of which nothing took effect. */
 export const doneBefore = ({ previous }: Pick<OnceRecord, 'previous'>): EndedRecord | undefined =>
   previous?.state === 'settled' ? previous : previous?.previous;

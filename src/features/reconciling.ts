@@ -13,8 +13,9 @@ import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
+import { isKnownDone } from '../engine/registry.js';
 import type { Proof, Result } from '../engine/result.js';
-import { settleRecord } from '../engine/settle.js';
+import { settleRecord, toldUnknown } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
@@ -61,9 +62,13 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
     return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
+  const known = isKnownDone(job, record);
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await stillMine(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
-  if (lost?.lost && !lost.ended) return finish(drive, { ...lost, result });
+  if (lost?.lost && !lost.ended) {
+    toldUnknown(job, known);
+    return finish(drive, { ...lost, result });
+  }
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
 

@@ -4,7 +4,7 @@ import { around, clear, close, derived, type Once, type OnceOptions, settle } fr
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 /** Makes the store silent from now on. `makeIt` carries out the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -223,4 +223,14 @@ describe('a log-out with unsettled: forget, while the hooks of an attempt are as
       expect(world.server.arrivals).toHaveLength(1);
     },
   );
+});
+
+test('a log-out in mid-attempt, and then reconcile says that the call without a name is done: an equal press goes on with it', async ({ world }) => {
+  const { tab, once } = world.open({ namespace: 'ann', reconcile: async () => 'done', limits: { inProgressMs: 0 } });
+  const send = () => once.fetch(URL_, { method: 'POST', body: '{}' });
+  const [first] = await world.begin(send(), charged(delayed(SECOND, answers(409))), replays());
+  await world.run(clear(once));
+  expect(await world.end(tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+  expect((await world.end(tab, send())).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
 });

@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived } from '../../src/entries/index.js';
-import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, ONE, pay, test } from '../support/world.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { CART, HOUR, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
 
 const BUSY = [
   'Another request with this Idempotency-Key is running',
@@ -106,6 +106,16 @@ test('done elsewhere: what a dialect calls done is not sent again, even if the d
   expect(world.server.arrivals).toHaveLength(1);
 });
 
+test('done elsewhere, without a name, and the store does not take that: an equal press goes on with the call, and is no other effect', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
+  const send = () => once.fetch(URL_, { method: 'POST', body: '{}' });
+  const [first] = await world.begin(send(), delayed(SECOND, answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } })), answers(201));
+  tab.faults.next('fail-before-commit');
+  expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  await world.end(tab, send());
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
 /** A server that compares payloads holds another one under this key. */
 const OTHER = answers(422, { type: 'about:blank', title: 'Idempotency key reused with a different payload' });
 
@@ -155,6 +165,36 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     expect((await world.end(two.tab, pay(two.once, changed), lost(), OTHER)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
     await world.end(three.tab, pay(three.once), answers(200));
     expect((await world.end(three.tab, pay(three.once, changed))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+  });
+
+  test('the second one is refused in the session of another user: it is sent once the first user is back, and the first one done', async ({ world }) => {
+    let user = 'ann';
+    const page = () => world.open({ repeat: 'if-changed', ...ONE, namespace: () => user });
+    const [one, two] = [page(), page()];
+    await world.end(one.tab, pay(one.once), charged(lost()));
+    const [press] = await world.begin(pay(two.once, changed), delayed(SECOND, OTHER));
+    user = 'bob';
+    expect((await world.end(two.tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+    user = 'ann';
+    expect((await world.end(two.tab, pay(two.once), replays())).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(two.tab, pay(two.once, changed), answers(200))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+  });
+
+  test('a key of the app that was stored offline, and then refused for another payload, is not sent past its window', async ({ world }) => {
+    const page = () => world.open({ repeat: 'if-changed', ...ONE });
+    const offline = ({ tab, once }: Page, ...plays: (typeof OTHER)[]) => {
+      tab.online = false;
+      return world.begin(pay(once, { key: 'order-42' }), ...plays);
+    };
+    const [one, two] = [page(), page()];
+    await offline(one);
+    one.tab.kill();
+    const [press] = await offline(two, OTHER);
+    two.tab.connect(true);
+    expect((await world.end(two.tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    expect(world.record()).toMatchObject({ ambiguous: true });
+    await world.clock.advance(25 * HOUR);
+    expect((await world.end(two.tab, pay(two.once, { key: 'order-42' }))).outcome).toMatchObject({ effect: 'unknown', reason: 'key-expired' });
   });
 
   test("with 'never', the second payload is told for good that the first one is done, and the first one is remembered", async ({ world }) => {
