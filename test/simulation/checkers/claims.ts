@@ -56,8 +56,11 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
 export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger): void {
   const { op } = key;
   if (!op.unnamed || !call || context.startsWith('process')) return;
+  // What callers of this page have heard to be done is not lost, whatever its record looks like.
+  const heardDone = ({ sends }: KeyFacts): boolean =>
+    sends.some(({ call: one }) => one?.context === context && one.told?.outcome?.effect === 'done' && one.told.at < call.begunAt);
   const damaged = (one: KeyFacts): boolean =>
-    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt;
+    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt && !heardDone(one);
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
