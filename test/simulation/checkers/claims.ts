@@ -49,6 +49,10 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.clearedAt} ms after a log-out by the call that had sent it before`);
 }
 
+/** What callers of this page have heard to be done is not lost, whatever its record looks like: an equal call is another effect. */
+const heardDone = ({ sends }: KeyFacts, { context, begunAt }: Call): boolean =>
+  sends.some(({ call }) => call?.context === context && call.told?.outcome?.effect === 'done' && call.told.at < begunAt);
+
 /**
  * No unnamed call may send what equals a damaged record under another key until the server has forgotten the damaged record's key. On a
  * server, equal unnamed calls are different operations.
@@ -56,11 +60,8 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
 export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger): void {
   const { op } = key;
   if (!op.unnamed || !call || context.startsWith('process')) return;
-  // What callers of this page have heard to be done is not lost, whatever its record looks like.
-  const heardDone = ({ sends }: KeyFacts): boolean =>
-    sends.some(({ call: one }) => one?.context === context && one.told?.outcome?.effect === 'done' && one.told.at < call.begunAt);
   const damaged = (one: KeyFacts): boolean =>
-    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt && !heardDone(one);
+    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt && !heardDone(one, call);
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
@@ -87,6 +88,7 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
       one !== key &&
       one.user === key.user &&
       isOpen(one) &&
+      !heardDone(one, call) &&
       !one.damaged &&
       one.sends.length > 0 &&
       one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < one.windowEndsAt),
