@@ -11,10 +11,10 @@ import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
-import { isKnownDone, keyedOperationOf } from './registry.js';
+import { keyedOperationOf } from './registry.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
-import { answersOf, payloadsOf, remember, settleRecord, toldUnknown } from './settle.js';
+import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -86,12 +86,8 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
-  const known = isKnownDone(drive.job, drive.record);
   // No 2xx proves the effect. If this end can't be stored, the next call sends again, so the caller is not told "done".
-  if (!(await settleRecord(drive.job, drive.record, ending))) {
-    toldUnknown(drive.job, known);
-    return tell(drive, unknown('store'), result);
-  }
+  if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 

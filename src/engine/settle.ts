@@ -62,17 +62,12 @@ export async function settleRecord(
   const stored = (await put(answer)) || (!!answer && (await put(next)));
   if (stored) job.client.registry.leftOpen.delete(job.operationKey);
   // It is done, even if the store has lost the record and no longer takes that. With `always`, the next call means another effect, unless the callers
-  // gave up, so that they were told `unknown`: then it goes on with this one.
-  else if (done) keepLeftOpen(job, repeat === 'always' && isAbandoned(job) && !isKnownDone(job, record) ? record : ended()(job.client.platform.clock.now()));
+  // gave up, or are told `unknown`: then it goes on with this one.
+  else if (done) {
+    const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
+    keepLeftOpen(job, repeat === 'always' && unheard && !isKnownDone(job, record) ? record : ended()(job.client.platform.clock.now()));
+  }
   return stored;
-}
-
-/**
- * Callers are told `unknown`, because the end as done could not be stored. With `always`, as without a name, the next call goes on with the operation then,
- * and does not mean another effect, unless callers have heard before that it is done (`known`).
- */
-export function toldUnknown({ client, operationKey, settings }: Pick<OperationRun, 'client' | 'operationKey' | 'settings'>, known: unknown): void {
-  if (settings.repeat === 'always' && !known) client.registry.leftOpen.delete(operationKey);
 }
 
 /** What was done before an operation of which nothing took effect. */

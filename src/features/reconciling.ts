@@ -15,7 +15,7 @@ import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import { isKnownDone } from '../engine/registry.js';
 import type { Proof, Result } from '../engine/result.js';
-import { settleRecord, toldUnknown } from '../engine/settle.js';
+import { settleRecord } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
@@ -66,7 +66,8 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await stillMine(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) {
-    toldUnknown(job, known);
+    // Callers are told `unknown`. With `always`, as without a name, the next call goes on with this operation then, and does not mean another effect.
+    if (job.settings.repeat === 'always' && !known) job.client.registry.leftOpen.delete(job.operationKey);
     return finish(drive, { ...lost, result });
   }
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
