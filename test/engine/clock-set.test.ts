@@ -134,6 +134,25 @@ describe("if the store is a server, its clock counts, and a machine's does not",
     expect(world.clock.now() - at).toBe(3 * MINUTE);
   });
 
+  test.each([MINUTE, -MINUTE])('a machine whose clock is off by %d ms asks again when the server wants', async (skewMs) => {
+    const { world, tab, once } = newWorld().open({}, PROCESS);
+    const at = world.clock.now();
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': '180' }));
+    await world.clock.advance(2 * MINUTE);
+    const other = world.open({ limits: { totalMs: 5 * MINUTE } }, PROCESS);
+    other.tab.skewMs = skewMs;
+    expect(await world.end(other.tab, pay(other.once), answers(201))).toMatchObject({ status: 201 });
+    expect(world.clock.now() - at).toBe(3 * MINUTE);
+  });
+
+  test('a machine whose clock is fast, and which has no time for that, makes a single attempt', async ({ world }) => {
+    const { tab, once } = world.open({}, PROCESS);
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': '180' }));
+    const other = world.open({ limits: { totalMs: 2 * MINUTE } }, PROCESS);
+    other.tab.skewMs = 2 * MINUTE;
+    expect((await world.end(other.tab, pay(other.once), answers(503))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
+  });
+
   test.each([
     [HOUR, 2 * MINUTE, 2],
     [-HOUR, 30 * SECOND, 1],
@@ -144,6 +163,19 @@ describe("if the store is a server, its clock counts, and a machine's does not",
     await world.end(tab, pay(once));
     await world.clock.advance(laterMs);
     const other = world.open({ limits: { inProgressMs: SECOND } }, PROCESS);
+    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', attempts });
+  });
+
+  test.each([
+    [HOUR, 30 * SECOND, 1],
+    [-HOUR, 2 * MINUTE, 2],
+  ])('a machine whose clock is off by %d ms, %d ms after another one gave up on work in progress, makes %d attempts', async (skewMs, laterMs, attempts) => {
+    const { world, tab, once } = newWorld().open({ limits: { inProgressMs: SECOND } }, PROCESS);
+    world.server.otherwise = answers(409);
+    await world.end(tab, pay(once));
+    await world.clock.advance(laterMs);
+    const other = world.open({ limits: { inProgressMs: SECOND } }, PROCESS);
+    other.tab.skewMs = skewMs;
     expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', attempts });
   });
 
