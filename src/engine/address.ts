@@ -4,7 +4,7 @@ import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { guarded } from './observe.js';
-import { refreshScreens } from './registry.js';
+import { logOutsOf, refreshScreens } from './registry.js';
 
 /** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
 function ask({ settings: { namespace }, session, registry }: Client): unknown {
@@ -51,10 +51,11 @@ export const isSamePerson = ({ client, namespace }: { readonly client: Client; r
   !client.settings.namespace || guarded(client, () => ask(client) === namespace) === true;
 
 /**
- * A number that changes whenever this client sees another user, even if the first user comes back: whatever was asked meanwhile may
- * have been asked in the other user's session. Always 0 on a server, where one client serves many users and each call has a session of its own.
+ * A number that changes whenever the user of this call logs out, or its client sees another user, even if the first user comes back: whatever was
+ * asked meanwhile may have been asked in the other user's session. Always 0 on a server, where one client serves many users and each call has a session of its own.
  */
-export const sessionOf = ({ platform, session }: Client): number => (platform.server ? 0 : session.changes);
+export const sessionOf = ({ client, namespace }: { readonly client: Client; readonly namespace: Namespace }): number =>
+  client.platform.server ? 0 : client.session.changes + logOutsOf(client, namespace);
 
 /** Whether this is the key of an operation in this client's store and this namespace. */
 export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {

@@ -14,9 +14,8 @@ export async function askUser<T>(
   hook: string,
   ask: () => T | PromiseLike<T>,
 ): Promise<{ readonly said: T } | undefined> {
-  const { client } = job;
   if (!isSamePerson(job)) return undefined;
-  const session = sessionOf(client);
+  const session = sessionOf(job);
   const answer = await inTime(job, ms, Promise.resolve(ask()), () => new Error(`${hook} did not answer in time`));
-  return sessionOf(client) === session || !isSamePerson(job) ? { said: answer } : undefined;
+  return sessionOf(job) === session || !isSamePerson(job) ? { said: answer } : undefined;
 }

@@ -48,7 +48,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
     !mayLeave()
   )
     return undefined;
-  const session = sessionOf(client);
+  const session = sessionOf(job);
   const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
   const sent = await payload.send({
     job,
@@ -64,7 +64,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   });
   if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
   // After a log-out, the answer goes to the caller only.
-  if (sessionOf(client) === session) remember(job, record, sent.result);
+  if (sessionOf(job) === session) remember(job, record, sent.result);
   return {
     outcome: told(job, { ...endOf(record, replayed('server'), true), attempts: 1 }),
     result: sent.result,

@@ -63,7 +63,7 @@ const shown = ({ method, url, headers, body }: ReplayableRequest, a: AttemptRequ
 async function sendAround(client: Client, request: ReplayableRequest, a: AttemptRequest): Promise<TransportResult> {
   const { transport } = client;
   const begun = client.platform.clock.now();
-  const session = sessionOf(client);
+  const session = sessionOf(a.job);
   let sent = undefined as RequestInit | undefined;
   let given = undefined as Response | undefined;
   let never = false;
@@ -71,7 +71,7 @@ async function sendAround(client: Client, request: ReplayableRequest, a: Attempt
 
   const call = async ({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> => {
     // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
-    if (isSamePerson(a.job) && sessionOf(client) !== session) throw new Error('once: another user has logged in, or clear() was called');
+    if (isSamePerson(a.job) && sessionOf(a.job) !== session) throw new Error('once: another user has logged in, or clear() was called');
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
     if (!mine || sent || over || init.signal?.aborted || !a.leaves()) throw new Error(wrong('the hook of around', 'sent-already'));
     sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;

@@ -42,9 +42,9 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
+  // A function given to `run` that outlives its call makes no second call under a key of it either.
   // Nor may a call that has not begun begin, or go on with a key that is kept: it would store the user's data anew. One without a name has no flight yet.
   noteLogOut(client, namespace);
-  for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, { all: true })) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);

@@ -95,7 +95,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   const { reconcile, limits } = settings;
   // The hook would ask with the credentials of the user who is logged in now, and see what that user may see.
   if (!reconcile || !isSamePerson(job)) return undefined;
-  const session = sessionOf(client);
+  const session = sessionOf(job);
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
   if (ms <= 0 || isAbandoned(job)) return undefined;
@@ -104,7 +104,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
       const { key, firstSentAt = record.createdAt } = record;
       return proofOf(drive, await reconcile({ operation: job.name, key, firstSentAt, reason, response: copyOf(result), signal }));
     });
-    return isSamePerson(job) && sessionOf(client) === session ? proof : undefined;
+    return isSamePerson(job) && sessionOf(job) === session ? proof : undefined;
   } catch (error) {
     client.platform.report(error);
     return undefined;

@@ -98,14 +98,14 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
     const { client } = attempt.job;
     const { parts, platform } = client;
     const { key, number, resumed, ambiguous } = attempt;
-    const session = sessionOf(client);
+    const session = sessionOf(attempt.job);
     const child = (label: string): string => {
       // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
       if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
       // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
       labels.add(label);
       // On a server the user is not asked, because the function may be in the async context of another call here.
-      if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
+      if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(attempt.job) === session)) throw failure(attempt.job, unknown('identity'));
       return childKey(key, label);
     };
     const { running = new Map() } = client.registry;

@@ -6,6 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, pending, type RunEnd, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
 import { NAME, ONE, pay, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
@@ -88,5 +89,15 @@ describe('while the function given to run is between two calls of its own', () =
     user = 'ann';
     expect(await world.run(run(once, NAME, (attempt) => pays(attempt)))).toBe('paid');
     expect(new Set(keys).size).toBe(2);
+  });
+
+  test('and after its call has ended, ann logs out: it gets no key either', async ({ world }) => {
+    const { tab, once } = world.open({ namespace: 'ann', limits: { attempts: 1, attemptMs: SECOND } });
+    const keys: string[] = [];
+    const { effect, end } = slow(({ child }) => void keys.push(child('fee')));
+    expect((await world.end(tab, watched(run(once, NAME, effect)) as Promise<never>)).outcome).toMatchObject({ effect: 'unknown' });
+    await world.run(clear(once));
+    await end();
+    expect(keys).toEqual([]);
   });
 });
