@@ -73,13 +73,16 @@ test('a first write that fails once is no lack of room: the second try stores th
   expect(world.record()).toMatchObject({ request: { method: 'POST' } });
 });
 
-test('nor is one that fails before the store is asked, as without a connection', async ({ world, tab }) => {
-  let writes = 0;
-  const { update } = tab.store;
-  const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(new Error('no connection')) : update(...how)) };
-  await world.end(tab, pay(tab.once({ ...KEPT, ...ONE, namespace: 'ann', store })), lost());
-  expect(world.record()).toMatchObject({ request: { method: 'POST' } });
-});
+test.for([new Error('no connection'), undefined])(
+  'nor is one that fails before the store is asked, as without a connection: %s',
+  async (cause, { world, tab }) => {
+    let writes = 0;
+    const { update } = tab.store;
+    const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(cause) : update(...how)) };
+    await world.end(tab, pay(tab.once({ ...KEPT, ...ONE, namespace: 'ann', store })), lost());
+    expect(world.record()).toMatchObject({ request: { method: 'POST' } });
+  },
+);
 
 test("nor is one that fails under durability: 'required'", async ({ world }) => {
   const { tab, once } = world.open({ ...KEPT, ...ONE, namespace: 'ann', durability: 'required' });
@@ -94,6 +97,12 @@ test('nor is one that fails for an edited form, after a lost answer', async ({ w
   tab.faults.next('fail-before-commit');
   await world.end(tab, pay(once, { body: 'edited' }), lost());
   expect(world.record()).toMatchObject({ request: { body: 'edited' } });
+});
+
+test('a store that does not answer is asked once: the call does not wait for it again and again', async ({ world }) => {
+  const { tab, once } = world.open({ ...KEPT, namespace: 'ann' });
+  tab.faults.rate('hang', 1);
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' }, ms: 10 * SECOND });
 });
 
 test('a store whose every write fails after six seconds: the record goes to memory, and the call is sent', async ({ world, tab }) => {
