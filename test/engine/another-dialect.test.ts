@@ -5,11 +5,23 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, googleRequestId, inBody, inHeader } from '../../src/entries/dialects.js';
-import { answers as answersFeature, extend, hooks, move, type Once, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
+import {
+  answers as answersFeature,
+  extend,
+  hooks,
+  move,
+  type Once,
+  type OnceOptions,
+  pending,
+  requests,
+  resumeInBackground,
+  resumeOne,
+} from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { createOn } from '../../src/once.js';
 import { answers, charged, honest, lost, replays } from '../support/server.js';
-import { NAME, ONE, pay, test, URL_, type World, watched } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { HOUR, NAME, ONE, pay, resumed, test, URL_, type World, watched } from '../support/world.js';
 
 const ELSEWHERE = defineDialect({ name: 'elsewhere', place: inHeader('X-Key') });
 const ANN = { namespace: 'ann' } as const;
@@ -197,3 +209,24 @@ test.for([generic(), googleRequestId()])(
     expect(world.writes.filter(({ from }) => from === worker.name)).toEqual([]);
   },
 );
+
+test.for<[string, (tab: Tab, once: Once, press: () => Promise<Response>) => Promise<unknown>]>([
+  ['a resume', (tab, once) => tab.in(() => resumed(once))],
+  ['a press', (_tab, _once, press) => press()],
+  ['the outbox', (tab, once) => tab.in(() => resumeInBackground(once))],
+])('bytes with the key in the query, and a reload: %s sends the same bytes to the same address', async ([, goesOn], { world }) => {
+  world.keyOf = ({ url }) => new URL(url).searchParams.get('requestId');
+  const first = world.open({ ...ANN, ...ONE, dialect: googleRequestId(), keep: { request: true } });
+  const bytes = [0xff, 0xfe, 0, 0x80, 0x0a];
+  const background = { untilMs: world.clock.now() + HOUR };
+  const send = (of: Once) => of.fetch(URL_, { method: 'POST', body: new Uint8Array(bytes), once: { operation: NAME, background } });
+  await world.end(first.tab, watched(send(first.once)), charged(lost()), replays());
+  const tab = first.tab.reload();
+  const once = tab.once({ ...ANN, dialect: googleRequestId() });
+  await world.run(goesOn(tab, once, () => watched(send(once))));
+  const [one, two] = await Promise.all(
+    world.server.arrivals.map(async ({ url, body }) => ({ url, bytes: [...new Uint8Array(await new Response(body).arrayBuffer())] })),
+  );
+  expect(two).toEqual(one);
+  expect(one?.bytes).toEqual(bytes);
+});

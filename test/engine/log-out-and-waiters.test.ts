@@ -40,6 +40,19 @@ test.for<[string, (world: World) => unknown]>([
   expect(world.server.arrivals).toHaveLength(2);
 });
 
+test('a press that means another effect waits for such a tab, and the record of the one before is swept: the next press is sent', async ({ world }) => {
+  const options = { namespace: 'ann', repeat: 'always', limits: { attemptMs: 10 * SECOND } } as const;
+  const [one, two] = [world.open(options), world.open(options)];
+  one.tab.at(2, () => one.tab.freeze());
+  const { outcome } = await world.end(two.tab, pay(two.once), answers(201));
+  await world.begin(pay(one.once));
+  const [press] = await world.begin(pay(two.once));
+  world.damage(() => null);
+  expect((await world.end(two.tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
+  await world.beginsAnew(two, outcome?.key);
+  one.tab.kill();
+});
+
 test.for<[string, number, number]>([
   ['was kept only for waiting calls, and that time is over', 3, 0],
   ['was swept', 3, 1],

@@ -48,6 +48,21 @@ describe('two copies of the package in one page', () => {
     }
   });
 
+  test.for([0, 1])('a log-out by the other copy ends what waits, and what is read, for its user (%i)', async (caller, { world, tab }) => {
+    const options = { namespace: 'ann', ...ONE } as const;
+    const own = [tab.once(options), clear] as const;
+    const copies = [own, [await ofCopy(tab, options), (await import('../../src/entries/index.js')).clear]] as const;
+    const [[once], [other, logOut]] = [copies[caller] ?? own, copies[1 - caller] ?? own];
+    const body = new Blob(['{}']);
+    body.arrayBuffer = () => new Promise((read) => void world.clock.timer(SECOND, () => read(new ArrayBuffer(2))));
+    const [first] = await world.begin(pay(once), delayed(5 * SECOND, charged(lost())));
+    const waits = [pay(once, { body: { ...CART, amount: 11 } }), watched(once.fetch(URL_, { method: 'POST', body, once: {} }))];
+    await rest();
+    await world.run(logOut(other));
+    for (const { outcome } of (await world.all(tab, first, ...waits)).slice(1)) expect(outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
   /** The client, extended by another copy of the package: the features are those of the first copy. */
   async function extended(tab: Tab, once: Once): Promise<Once> {
     vi.resetModules();

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
-import { derived } from '../../src/entries/index.js';
+import { derived, move } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { CART, HOUR, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
 
@@ -114,6 +114,19 @@ test('done elsewhere, without a name, and the store does not take that: an equal
   expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   await world.end(tab, send());
   expect(new Set(world.server.keys).size).toBe(1);
+});
+
+test('done elsewhere, and the store does not take that; then the guest logs in, and `move` takes the call: the press goes on with it', async ({ world }) => {
+  let user = 'guest';
+  const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true }, namespace: () => user });
+  const send = () => once.fetch(URL_, { method: 'POST', body: '{}' });
+  const [first] = await world.begin(send(), delayed(SECOND, charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } }))));
+  tab.faults.next('fail-before-commit');
+  const { outcome } = await world.end(tab, first);
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  user = 'ann';
+  await world.run(move(once, 'guest'));
+  expect((await world.end(tab, send(), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
 });
 
 /** A server that compares payloads holds another one under this key. */
