@@ -35,6 +35,25 @@ test.for(['fingerprint', 'body'])('a log-out while its %s is read', async (what,
   expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
 });
 
+test.for([1, 2, 3, 4])('a log-out at digest %i of a call without a name that brings a key', async (step, { world, tab }) => {
+  const once = tab.once(SHOP);
+  const { digest } = tab.platform;
+  let digests = 0;
+  let before = false;
+  const slow: typeof digest = async (...of) => {
+    if (++digests === step) {
+      before = !world.server.arrivals.length;
+      await clear(once);
+    }
+    return digest(...of);
+  };
+  Object.assign(tab.platform, { digest: slow });
+  world.server.otherwise = answers(201);
+  const { outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { key: 'order-1' } })));
+  if (before) expect(outcome).toMatchObject({ effect: 'unknown' });
+  expect(world.server.arrivals).toHaveLength(before ? 0 : 1);
+});
+
 describe.each<[string, TabOptions]>([
   ['pages', {}],
   ['pages without locks', { locks: false }],

@@ -3,6 +3,7 @@
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
 import { describe, expect } from 'vitest';
+import { gocardless } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
@@ -147,6 +148,16 @@ describe('a press that means another effect', () => {
     };
     world.server.plays(during(givesUp, replays()));
     await expect(world.run(resumed(page.once, { signal: left.signal }))).rejects.toThrow();
+    await beginsAnew(world, page);
+  });
+
+  test('begins, too, after a resume that learned the same from a code of the dialect, and could not store it either', async ({ world }) => {
+    const options = { repeat: 'always', keep: { request: true }, dialect: { ...gocardless(), replays: true } } as const;
+    const page = await paid(world, options, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    page.tab.faults.clear();
+    const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } });
+    world.server.plays(during(() => page.tab.faults.next('fail-before-commit'), conflict));
+    expect(await world.run(resumed(page.once))).toMatchObject([{ outcome: { effect: 'unknown', reason: 'store' } }]);
     await beginsAnew(world, page);
   });
 

@@ -99,6 +99,13 @@ test('nor is one that fails for an edited form, after a lost answer', async ({ w
   expect(world.record()).toMatchObject({ request: { body: 'edited' } });
 });
 
+test('a first write that fails twice may be lack of room: the third try is without the request', async ({ world }) => {
+  const { tab, once } = world.open({ ...KEPT, ...ONE, namespace: 'ann' });
+  tab.faults.next('fail-before-commit', 'none', 'fail-before-commit');
+  expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ storedIn: 'disk' });
+  expect(world.record()).toMatchObject({ request: undefined });
+});
+
 test('a store that does not answer is asked once: the call does not wait for it again and again', async ({ world }) => {
   const { tab, once } = world.open({ ...KEPT, namespace: 'ann' });
   tab.faults.rate('hang', 1);

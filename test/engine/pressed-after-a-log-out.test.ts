@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { clear } from '../../src/entries/index.js';
+import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import { CART, ONE, pay, SECOND, test } from '../support/world.js';
 
@@ -82,6 +83,16 @@ test('an edited form waits for a call, and the app logs out when that call tells
   await world.run(Promise.all(clears));
   expect(world.server.arrivals).toHaveLength(1);
   expect(JSON.stringify(world.records)).not.toContain('secret');
+});
+
+test('a log-out of a client with another store ends no call of this one', async ({ world }) => {
+  const { tab, once } = world.open(ANN);
+  const other = tab.once({ ...ANN, store: memoryStore() });
+  const [first] = await world.begin(pay(once), delayed(5 * SECOND, charged(lost())), answers(201));
+  const [press] = await world.begin(pay(once, { body: EDITED }));
+  await world.run(clear(other));
+  await world.end(tab, first);
+  expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'done' });
 });
 
 test('in a process, where many users meet, the log-out of one ends no call of another', async ({ world }) => {

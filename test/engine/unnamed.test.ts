@@ -279,6 +279,15 @@ describe('other values of `once`', () => {
     }
   });
 
+  test('options of a call that the client leaves to fetch make it an operation without a name; true names it by its content', async ({ world }) => {
+    for (const [own, operation] of [[{ onOutcome() {} }, () => false as const] as const, [true, () => NAME] as const]) {
+      const { tab, once } = open(world, { operation });
+      const { outcome } = await world.end(tab, once.fetch(URL_, { method: 'POST', body: '{}', once: own }), answers(201));
+      expect(outcome).toMatchObject({ type: 'fresh' });
+      expect(outcome?.operation).not.toEqual(NAME);
+    }
+  });
+
   test.for([undefined, false] as const)('a GET with options of its own is sent as it is if the client has no name for it: %s', async (said, { world }) => {
     const { tab, once } = open(world, { operation: () => said });
     const end = await world.end(tab, once.fetch(URL_, { once: { limits: { attempts: 2 } } }), answers(200));

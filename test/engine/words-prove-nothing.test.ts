@@ -116,6 +116,15 @@ test('done elsewhere, without a name, and the store does not take that: an equal
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
+test('done elsewhere, under a name, and the store does not take that, and loses the record: the next press sends nothing', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
+  const [first] = await world.begin(pay(once), delayed(SECOND, answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } })));
+  tab.faults.next('fail-before-commit');
+  expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  world.empty();
+  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+});
+
 test('done elsewhere, and the store does not take that; then the guest logs in, and `move` takes the call: the press goes on with it', async ({ world }) => {
   let user = 'guest';
   const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true }, namespace: () => user });
