@@ -45,9 +45,8 @@ export function letGo({ taken }: Hold): void {
 async function take(client: Client, lock: string, hold: Hold): Promise<(() => void) | undefined> {
   const release = await tryLock(client, lock);
   if (release) hold.taken.push(release);
-  if (!hold.over) return release;
-  letGo(hold);
-  return undefined;
+  // Then the search, which goes on without its press, gives the lock back.
+  return hold.over ? undefined : release;
 }
 
 /** A press, and the place of the lost operation that it looks at. */
