@@ -89,7 +89,8 @@ const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle
  * no attempt with it was ambiguous, and the platform sends no copy unseen. With `if-changed` a copy does not matter: to set a state twice
  * does no harm, but to lose it does.
  */
-const isOfEarlier = (s: Situation): boolean => !s.sameAmbiguous && (!s.mayResend || s.repeat === 'if-changed');
+export const isOfEarlier = (s: Pick<Situation, 'sameAmbiguous' | 'mayResend' | 'repeat'>): boolean =>
+  !s.sameAmbiguous && (!s.mayResend || s.repeat === 'if-changed');
 
 /** A 2xx, marked as a replay or not. If more than one payload went out under the key, decides whose answer it is. */
 function done(marked: boolean, s: Situation): Decision {

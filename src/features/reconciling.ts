@@ -2,6 +2,7 @@
 
 import { refuseArguments } from '../arguments.js';
 import type { UnknownReason } from '../core/codes.js';
+import { isOfEarlier } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { mayArrive } from '../core/retention.js';
@@ -49,7 +50,9 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
   const others = record.payloads.filter((one) => one !== present);
   // The effect is an earlier payload's if the server said so (`mismatch`), or if the present payload was never sent or is not listed.
-  const isEarlier = others.length > 0 && (reason === 'mismatch' || !wasSent || others.length === record.payloads.length);
+  // So it is that of an operation whose record is lost, if that may have used this derived key.
+  const hasEarlier = others.length > 0 || (record.madeAgain && isOfEarlier({ ...drive, repeat: job.settings.repeat }));
+  const isEarlier = hasEarlier && (reason === 'mismatch' || !wasSent || others.length === record.payloads.length);
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: others });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);

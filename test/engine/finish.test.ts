@@ -7,8 +7,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { gocardless } from '../../src/entries/dialects.js';
-import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
+import { gocardless, stripe } from '../../src/entries/dialects.js';
+import { derived, type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -79,6 +79,14 @@ describe('an end without effect', () => {
     const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     world.server.plays(unreachable());
     expect(await world.end(tab, pay(tab.once(), ONE))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'unreachable' } });
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('of a resume whose user is still there removes the record, too', async ({ world }) => {
+    const options = { namespace: 'ann', keep: { request: true } };
+    const tab = await pressOffline(world.tab(), (page) => pay(page.once(options)));
+    const call = watched(resumeOne(tab.once({ ...options, ...ONE }), NAME)) as Promise<never>;
+    expect(await world.end(tab, call, unreachable())).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
     expect(world.record()).toBeUndefined();
   });
 
@@ -250,6 +258,32 @@ describe('reconcile', () => {
       expect(world.server.arrivals).toHaveLength(2);
     }
   });
+
+  test.for(['if-changed', 'always'] as const)(
+    "'done' of the only payload under a key, about which the server speaks of another one: with repeat %s, too, it is done, and not sent under another key",
+    async (repeat, { world }) => {
+      const { tab, once } = world.open({ repeat, reconcile: async () => 'done', dialect: stripe(), ...ONE }, { resends: true });
+      const used = answers(400, { error: { type: 'idempotency_error' } });
+      expect((await world.end(tab, pay(once), charged(used))).outcome).toMatchObject({ type: 'replayed', from: 'reconcile' });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
+
+  test.for(['if-changed', 'always'] as const)(
+    "'done' of a form whose record is lost, while an edited form meets its derived key: with repeat %s the edited form is not told done before it is sent",
+    async (repeat, { world }) => {
+      const options = { repeat, dialect: stripe(), ...ONE } as const;
+      const { tab, once } = world.open(options);
+      const lostOne = await world.end(tab, pay(once, { key: derived }), charged(lost()));
+      world.medium.set(world.record()?.id as string, null);
+      const next = tab.reload();
+      const used = answers(400, { error: { type: 'idempotency_error' } });
+      const edited = pay(next.once({ ...options, reconcile: async () => 'done' }), { key: derived, body: OTHER });
+      const end = await world.end(next, edited, used, charged(answers(201)));
+      expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+      expect(end.outcome?.key).not.toBe(lostOne.outcome?.key);
+    },
+  );
 
   test("'done' is stored as coming from reconcile", async () => {
     const { reconcile } = asking('done');
