@@ -5,11 +5,11 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { keyless } from '../../src/dialects/generic.js';
-import { type Once, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, type Outcome, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
@@ -40,6 +40,18 @@ test.for<[string, (record: OnceRecord) => unknown, object]>([
   const record = world.record() as OnceRecord;
   world.medium.set(record.id, change(record));
   expect(await world.end(tab, call)).toMatchObject(expected);
+});
+
+test('a resume whose operation is settled by hand between two attempts hears that it is done, also with repeat, and sends nothing more', async ({ world }) => {
+  const options = { namespace: 'ann', repeat: 'always', keep: { request: true } } as const;
+  const { tab, once } = world.open({ ...options, ...ONE });
+  await world.end(tab, pay(once), lost());
+  const next = tab.reload();
+  const [call] = await world.begin(watched(resumeOne(next.once(options), NAME)), lost());
+  const record = world.record() as OnceRecord;
+  world.medium.set(record.id, sealed({ ...record, state: 'settled', payloads: ['another'], ending: { type: 'replayed', effect: 'done', from: 'reconcile' } }));
+  expect(await world.end(next, call as Promise<never>)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', attempts: 1 } });
+  expect(world.server.arrivals).toHaveLength(2);
 });
 
 // Fake timers may begin at the time 0.

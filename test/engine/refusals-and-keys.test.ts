@@ -4,9 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { stripe } from '../../src/dialects/stripe.js';
-import { type Outcome, pending, settle } from '../../src/entries/index.js';
-import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test } from '../support/world.js';
+import { type Outcome, pending, resumeOne, settle } from '../../src/entries/index.js';
+import { answers, charged, during, lost, replays, unreachable } from '../support/server.js';
+import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test, watched } from '../support/world.js';
 
 const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
 const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 422, 423, 424];
@@ -86,6 +86,15 @@ describe('in a browser, which may have sent a copy unseen', () => {
     const paid = await world.end(tab, pay(once), replays(401), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
     expect(paid.outcome?.key).not.toBe(first.outcome?.key);
+  });
+
+  test('a refusal from in front that the server replays with its mark to a resume, which cannot store that: unknown', async () => {
+    const world = newWorld();
+    const options = { namespace: 'ann', keep: { request: true }, limits: { attempts: 1 } };
+    const { tab, once } = world.open(options, { resends: true });
+    await world.end(tab, pay(once), answers(401));
+    world.server.plays(during(() => tab.faults.rate('fail-before-commit', 1), replays(401)));
+    expect((await world.end(tab, watched(resumeOne(once, NAME)) as Promise<never>)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   });
 
   test('a refusal from in front, then a press without a connection: still unknown', async () => {

@@ -166,6 +166,32 @@ describe('a call without a name beside a resume of a lost equal one', () => {
     },
   );
 
+  test('is one of two without locks, one of them in the tab of the resume, so the other one is another effect', async ({ world }) => {
+    const { tab, once } = await afterLoss(world, { locks: false });
+    const other = world.open(OPTIONS, { locks: false });
+    const resuming = resumed(once);
+    await rest();
+    await world.clock.advance(300);
+    const ends = await Promise.all([world.end(tab, send(once)), world.end(other.tab, send(other.once))]);
+    await world.run(resuming);
+    expect(ends.map(({ outcome }) => outcome?.type).sort()).toEqual(['fresh', 'replayed']);
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test.for(['the same tab', 'another tab'] as const)(
+    'waits for a resume in %s, whose request is refused: it is another effect, and sent',
+    async (where, { world }) => {
+      const { tab, once } = await afterLoss(world);
+      const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
+      world.server.plays(delayed(SECOND, replays(402)));
+      const resuming = resumed(once);
+      await rest();
+      const end = await world.end(other.tab, send(other.once));
+      expect((await world.run(resuming))[0]?.outcome.type).toBe('rejected');
+      expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    },
+  );
+
   test('is resumed, and pressed, without delay after a resume to which the lock manager did not answer', async ({ world }) => {
     const { tab, once } = await afterLoss(world);
     const locks = tab.platform.locks as Locks;

@@ -250,6 +250,11 @@ describe('other values of `once`', () => {
     expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
   });
 
+  test("a call with the app's own key does not go on with an equal call that was lost: the key says which effect is meant", async ({ world, tab, once }) => {
+    await world.end(tab, post(once, {}, { once: ONE }), charged(lost()));
+    expect((await world.end(tab, post(once, {}, { once: { key: 'mine' } }), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
+  });
+
   test('options without a name apply to a call without a name', async ({ world, tab, once }) => {
     expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }), lost())).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
