@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { gocardless } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, doneElsewhere, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, onScreen, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
 
@@ -155,8 +155,7 @@ describe('a press that means another effect', () => {
     const options = { repeat: 'always', keep: { request: true }, dialect: { ...gocardless(), replays: true } } as const;
     const page = await paid(world, options, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
     page.tab.faults.clear();
-    const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } });
-    world.server.plays(during(() => page.tab.faults.next('fail-before-commit'), conflict));
+    world.server.plays(during(() => page.tab.faults.next('fail-before-commit'), doneElsewhere()));
     expect(await world.run(resumed(page.once))).toMatchObject([{ outcome: { effect: 'unknown', reason: 'store' } }]);
     await beginsAnew(world, page);
   });

@@ -10,7 +10,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless, stripe } from '../../src/entries/dialects.js';
 import { derived, type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
+import { answers, charged, doneElsewhere, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
@@ -227,7 +227,7 @@ describe('reconcile', () => {
   test('is told that the operation is done elsewhere; if it does not know, the operation is done all the same', async () => {
     const { asked, reconcile } = asking('unknown');
     const { world, tab, once } = newWorld().open({ reconcile, dialect: gocardless() });
-    world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
+    world.server.plays(charged(doneElsewhere()));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'elsewhere' } });
     expect(asked).toMatchObject([{ reason: 'done-elsewhere' }]);
@@ -240,8 +240,7 @@ describe('reconcile', () => {
   }) => {
     const { asked, reconcile } = asking('unknown');
     const { tab, once } = world.open({ reconcile, dialect: gocardless() });
-    const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } });
-    world.server.plays(charged(during(() => tab.faults.next('fail-before-commit'), conflict)));
+    world.server.plays(charged(during(() => tab.faults.next('fail-before-commit'), doneElsewhere())));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'unknown', effect: 'unknown', reason: 'store' });
     expect(asked).toHaveLength(1);
   });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { gocardless } from '../../src/entries/dialects.js';
 import { derived, type KeyStrategy, pending, resumeOne } from '../../src/entries/index.js';
-import { answers, charged, lost, replays, textOf } from '../support/server.js';
+import { answers, charged, doneElsewhere, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, ONE, pay, resumed, test, watched } from '../support/world.js';
 
 const KEYS: Readonly<Record<string, KeyStrategy>> = { 'a key function': ({ generation }) => `order-c1.${generation}`, derived };
@@ -25,15 +25,13 @@ describe.each(Object.entries(KEYS))('with %s', (_, key) => {
   });
 });
 
-const ELSEWHERE = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
-
 describe('"done already" for another payload, on a platform that sends nothing unseen', () => {
   test.for(['always', 'if-changed'] as const)(
     'with repeat %s, is the end of the first payload: the second one is sent under a new key',
     async (repeat, { world, tab }) => {
       const once = tab.once({ repeat, dialect: gocardless() });
       const first = await world.end(tab, pay(once, ONE), charged(lost()));
-      const { outcome } = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE), answers(201));
+      const { outcome } = await world.end(tab, pay(once, { body: { amount: 20 } }), doneElsewhere(), answers(201));
       expect(outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: true });
       expect(outcome?.key).not.toBe(first.outcome?.key);
       expect(await Promise.all(world.server.arrivals.slice(1).map(textOf))).toEqual(['{"amount":20}', '{"amount":20}']);
@@ -43,21 +41,21 @@ describe('"done already" for another payload, on a platform that sends nothing u
   test('without repeat, the name is done', async ({ world, tab }) => {
     const once = tab.once({ dialect: gocardless() });
     await world.end(tab, pay(once, ONE), charged(lost()));
-    const end = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE));
+    const end = await world.end(tab, pay(once, { body: { amount: 20 } }), doneElsewhere());
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
   });
 
   test('for the same payload, is the end of this call', async ({ world, tab }) => {
     const once = tab.once({ repeat: 'always', dialect: gocardless() });
     await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(await world.end(tab, pay(once), answers(409, ELSEWHERE))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE' });
+    expect(await world.end(tab, pay(once), doneElsewhere())).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE' });
   });
 });
 
 test('in a browser, which may have sent a copy of the second payload unseen, nothing is sent under another key', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'always', dialect: gocardless() }, { resends: true });
   await world.end(tab, pay(once, ONE), charged(lost()));
-  const end = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE));
+  const end = await world.end(tab, pay(once, { body: { amount: 20 } }), doneElsewhere());
   expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   expect(new Set(world.server.keys).size).toBe(1);
 });

@@ -9,7 +9,7 @@ import { defineDialect, gocardless, inHeader, stripe } from '../../src/entries/d
 import { move, type Once, type OnceOptions, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, doneElsewhere, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const KEPT = { ...ONE, keep: { request: true } } as const;
@@ -37,7 +37,7 @@ describe('resume', () => {
 
   test('gives the answer that an OnceError carries', async () => {
     const { world, once } = await scene(['a'], {}, gocardless());
-    world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
+    world.server.plays(charged(doneElsewhere()));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived, move } from '../../src/entries/index.js';
-import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, doneElsewhere, lost, replays } from '../support/server.js';
 import { CART, HOUR, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
 
 const BUSY = [
@@ -99,8 +99,7 @@ describe('a 202 for a repeated request', () => {
 
 test('done elsewhere: what a dialect calls done is not sent again, even if the dialect replays', async ({ world }) => {
   const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
-  const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
-  world.server.plays(answers(409, conflict));
+  world.server.plays(doneElsewhere());
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(world.server.arrivals).toHaveLength(1);
@@ -109,7 +108,7 @@ test('done elsewhere: what a dialect calls done is not sent again, even if the d
 test('done elsewhere, without a name, and the store does not take that: an equal press goes on with the call, and is no other effect', async ({ world }) => {
   const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
   const send = () => once.fetch(URL_, { method: 'POST', body: '{}' });
-  const [first] = await world.begin(send(), delayed(SECOND, answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } })), answers(201));
+  const [first] = await world.begin(send(), delayed(SECOND, doneElsewhere()), answers(201));
   tab.faults.next('fail-before-commit');
   expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   await world.end(tab, send());
@@ -118,7 +117,7 @@ test('done elsewhere, without a name, and the store does not take that: an equal
 
 test('done elsewhere, under a name, and the store does not take that, and loses the record: the next press sends nothing', async ({ world }) => {
   const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
-  const [first] = await world.begin(pay(once), delayed(SECOND, answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } })));
+  const [first] = await world.begin(pay(once), delayed(SECOND, doneElsewhere()));
   tab.faults.next('fail-before-commit');
   expect((await world.end(tab, first)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   world.empty();
@@ -129,7 +128,7 @@ test('done elsewhere, and the store does not take that; then the guest logs in, 
   let user = 'guest';
   const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true }, namespace: () => user });
   const send = () => once.fetch(URL_, { method: 'POST', body: '{}' });
-  const [first] = await world.begin(send(), delayed(SECOND, charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict' }] } }))));
+  const [first] = await world.begin(send(), delayed(SECOND, charged(doneElsewhere())));
   tab.faults.next('fail-before-commit');
   const { outcome } = await world.end(tab, first);
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'store' });

@@ -100,6 +100,10 @@ export function answers(status: number, body?: unknown, headers: Record<string, 
 /** The stored answer of an earlier attempt. */
 export const replays = (status = 201, body: unknown = { id: 'ch_1' }, header = 'Idempotent-Replayed'): Entry => answers(status, body, { [header]: 'true' });
 
+/** GoCardless's refusal of a key that has made a resource before. */
+export const doneElsewhere = (): Entry =>
+  answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } });
+
 /** `entry`, after the request has taken effect. */
 export const charged =
   (entry: Entry): Entry =>
