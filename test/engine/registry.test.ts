@@ -1,7 +1,9 @@
 /** Goal: what copies of the package share stays shared and bounded, and a newer copy works with what an older copy made. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { keepRecent, registry } from '../../src/engine/registry.js';
+import type { Namespace } from '../../src/core/ids.js';
+import { keepRecent, logOutsOf, noteLogOut, registry } from '../../src/engine/registry.js';
 import { createOnce } from '../../src/entries/index.js';
+import { clientOf } from '../../src/once.js';
 import { memoryStore } from '../../src/stores/memory.js';
 
 const KEY = Symbol.for('oncefetch');
@@ -29,6 +31,15 @@ test('a table drops the entry that was used longest ago', () => {
   keepRecent(table, 'd', 5, 1, (value) => dropped.push(value));
   expect([...table]).toEqual([['d', 5]]);
   expect(dropped).toEqual([3, 4]);
+});
+
+test('the log-out of one user says nothing of another, and is remembered beside it', () => {
+  const client = clientOf(createOnce({ store: memoryStore() }), 'test');
+  const [ann, bob] = ['ann', 'bob'] as Namespace[] as [Namespace, Namespace];
+  noteLogOut(client, ann);
+  noteLogOut(client, bob);
+  noteLogOut(client, bob);
+  expect([logOutsOf(client, ann), logOutsOf(client, bob), logOutsOf(client, 'eve' as Namespace)]).toEqual([1, 2, 0]);
 });
 
 describe('the registry', () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { type Once, type Outcome, operation, resumeOne, run, settle } from '../../src/entries/index.js';
+import { forget, type Once, type Outcome, operation, resumeOne, run, settle } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -28,6 +28,9 @@ describe('keys that are used up', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
     expect(world.server.keys).toEqual(['my-own']);
     expect(await world.end(tab, pay(once, { key: 'my-own' }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', replayed: true } });
+    // The app says that the name stands for another effect, so the key that it chose is sent again.
+    await world.run(forget(once, NAME));
+    expect((await world.end(tab, pay(once, { key: 'my-own' }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 });
 
