@@ -60,8 +60,11 @@ const heardDone = ({ sends }: KeyFacts, { context, begunAt }: Call): boolean =>
 export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger): void {
   const { op } = key;
   if (!op.unnamed || !call || context.startsWith('process')) return;
+  // A `resume` makes no key: the press that made it counts, which may have looked before the record was damaged, and died before it sent anything.
+  const press = (call.verb === 'resume' && op.calls.filter((one) => one.context === key.bornIn && one.begunAt <= key.bornAt).at(-1)) || call;
+  const lookedAt = Math.min(press.begunAt, key.bornAt);
   const damaged = (one: KeyFacts): boolean =>
-    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt && !heardDone(one, call);
+    one !== key && one.user === key.user && one.flippedAt < lookedAt && wall < one.windowEndsAt && !heardDone(one, call);
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
