@@ -97,6 +97,9 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
   }
 }
 
+/** React Native has no events of pages. */
+const HAS_PAGES = typeof addEventListener === 'function';
+
 /** The list that was read last. `text`: the list as text. `of`: for which store, user and options it was read. */
 interface Read {
   found: readonly PendingOperation[];
@@ -152,12 +155,11 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
     subscribe: (changed) => {
       show = changed;
       const off = watch(once, () => void read());
-      // React Native has no such events.
-      globalThis.addEventListener?.('pageshow', back);
+      if (HAS_PAGES) addEventListener('pageshow', back);
       void read();
       return () => {
         off();
-        globalThis.removeEventListener?.('pageshow', back);
+        if (HAS_PAGES) removeEventListener('pageshow', back);
         show = undefined;
         turn++;
         clearTimeout(timer);

@@ -81,11 +81,12 @@ describe('a guess is not a look', () => {
   });
 
   test('the same happens if the server does not answer in time, even if its answer comes later', async () => {
-    const { server, guesses } = setup(30);
-    server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 500));
+    // Long enough for a busy machine to ask in time, and too short for the answer.
+    const { server, guesses } = setup(500);
+    server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 1500));
     const { saw, fault } = await raise(guesses);
     expect(fault?.reason).toBe('timeout');
-    await new Promise((done) => setTimeout(done, 700));
+    await new Promise((done) => setTimeout(done, 1700));
     expect(saw).toEqual([undefined, 'could not be looked at']);
   });
 
