@@ -4,42 +4,40 @@
  */
 import { expect } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { clear, move, pending, settle } from '../../src/entries/index.js';
+import { clear, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, ONE, pay, test } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { MINUTE, NAME, ONE, pay, test, type World } from '../support/world.js';
 
-test("the user's press has the key of the guest's, of which nobody knows how it ended", async ({ world, tab }) => {
-  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
-  const ann = tab.once({ namespace: 'ann' });
+/** The guest presses, the answer and all records are lost, and `move` brings what the page knows. */
+async function movedAfterLoss(world: World, tab: Tab, options: OnceOptions = {}) {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, ...options, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ ...ONE, ...options, namespace: 'ann' });
   tab.faults.next('evict');
   await world.run(pending(ann));
   await world.run(move(ann, 'guest'));
-  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  return { ann, key: outcome?.key };
+}
+
+test("the user's press has the key of the guest's, of which nobody knows how it ended", async ({ world, tab }) => {
+  const { ann, key } = await movedAfterLoss(world, tab);
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key });
 });
 
 test('where keys count for one account only, it is not sent again in the account of the user', async ({ world, tab }) => {
-  const options = { ...ONE, dialect: generic() };
-  const { outcome } = await world.end(tab, pay(tab.once({ ...options, namespace: 'guest' })), charged(lost()));
-  const ann = tab.once({ ...options, namespace: 'ann' });
-  tab.faults.next('evict');
-  await world.run(pending(ann));
-  await world.run(move(ann, 'guest'));
-  expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key, attempts: 0 });
+  const { ann, key } = await movedAfterLoss(world, tab, { dialect: generic() });
+  expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key, attempts: 0 });
 });
 
 test('a second `move`, after the user has paid and logged out, does not bring it again: the next press is a payment of its own', async ({ world, tab }) => {
-  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
-  const ann = tab.once({ namespace: 'ann' });
-  tab.faults.next('evict');
-  await world.run(pending(ann));
-  await world.run(move(ann, 'guest'));
+  const { ann, key } = await movedAfterLoss(world, tab);
   await world.end(tab, pay(ann), replays());
   await world.clock.advance(5 * MINUTE);
   await world.run(clear(ann));
   await world.run(move(ann, 'guest'));
   const end = await world.end(tab, pay(ann), charged(answers(201)));
   expect(end.outcome).toMatchObject({ type: 'fresh' });
-  expect(end.outcome?.key).not.toBe(outcome?.key);
+  expect(end.outcome?.key).not.toBe(key);
 });
 
 test('what is done is not sent again', async ({ world, tab }) => {

@@ -4,9 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
-import { derived, move } from '../../src/entries/index.js';
+import { derived, move, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, delayed, doneElsewhere, lost, replays } from '../support/server.js';
-import { CART, HOUR, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
+import { CART, HOUR, NAME, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
 
 const BUSY = [
   'Another request with this Idempotency-Key is running',
@@ -178,6 +178,15 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
       expect(new Set(world.server.keys).size).toBe(2);
     },
   );
+
+  test('where requests are stored, a resume learns that the first one took effect, and that the second one did not: a press sends it', async ({ world }) => {
+    const page = () => world.open({ repeat: 'if-changed', ...ONE, namespace: 'ann', keep: { request: true } });
+    const [one, two, three] = [page(), page(), page()];
+    await world.end(one.tab, pay(one.once), charged(lost()));
+    await world.end(two.tab, pay(two.once, changed), OTHER, lost());
+    expect((await world.end(three.tab, resumeOne(three.once, NAME), OTHER, replays())).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    expect((await world.end(three.tab, pay(three.once, changed), answers(200))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+  });
 
   test('the second one may have had the effect, if an answer to it was lost before it was refused: it is not sent again', async ({ world }) => {
     const page = () => world.open({ repeat: 'if-changed', limits: { attempts: 2 } });
