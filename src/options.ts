@@ -157,7 +157,7 @@ export function withDialect(settings: Settings, request: { method: string; url: 
 /** The settings of one call: `init`, if it is more than a name, over the client's. */
 export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean' || Array.isArray(init)) return client;
-  if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
+  if (typeOf(init) !== 'object') throw new TypeError(wrong('once', 'no-name', typeOf(init)));
   checkCallOptions(init as object);
   const { operation, meta, ...own } = init as OperationOptions;
   return settingsWith(client, meta === undefined ? own : { ...own, meta: metaOf(meta) });

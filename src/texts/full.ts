@@ -111,7 +111,7 @@ export const MISTAKES = {
   cursor: 'must be the cursor of a pending operation',
   'dialect-other': 'must be the one that the call was made with, or nothing is sent until a press',
   'dialect-given': "must return a dialect or 'none'",
-  namespace: 'must be or return a non-empty string, and no promise of one',
+  namespace: 'must be or return the id of a user or service: non-empty text, and no promise',
   'no-namespace': 'needs the option namespace: without one no request is stored',
   'no-request': 'cannot store this body; send text or bytes',
   'wall-time': 'must be a time in ms since 1970',

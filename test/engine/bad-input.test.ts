@@ -115,6 +115,18 @@ const CLIENT: Mistake[] = [
   ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
 ];
 
+test('text for a name gets an error that shows what a name is', async ({ world, tab, once }) => {
+  const { error } = await world.end(tab, once.fetch(URL_, { method: 'POST', once: 'c-1' as never }));
+  const shown = "TypeError: once: once needs a name, such as once: { operation: ['pay', cart.id] }, got string";
+  expect(String(error)).toBe(says(shown, 'TypeError: once: once: no-name, got string (docs/errors.md#mistakes)'));
+  expect(world.server.arrivals).toEqual([]);
+});
+
+test('an empty namespace gets an error that says whose id it must be', async ({ world, tab }) => {
+  const { error } = await world.end(tab, pay(tab.once({ namespace: () => '' })));
+  expect(String(error)).toContain(says('must be or return the id of a user or service', 'namespace'));
+});
+
 test.each([undefined, null, ''])(
   'extend refuses the namespace %o, as createOnce does: otherwise a customer who is not known would share somebody’s operations',
   (namespace) => {

@@ -176,5 +176,7 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
 export function redisFault(scope: string, client: Scripts, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
   const reason = REASONS[codeOf(thrown) ?? ''] ?? (client.closed() ? 'closed' : 'io');
-  return new StoreFault(reason, `${scope} failed: ${String((thrown as { message?: unknown } | undefined)?.message)}`, thrown);
+  // node-redis says this of a client that was never connected, too.
+  const said = String((thrown as { message?: unknown } | undefined)?.message);
+  return new StoreFault(reason, `${scope} failed: ${said}${said === 'The client is closed' ? ': call await client.connect() first' : ''}`, thrown);
 }

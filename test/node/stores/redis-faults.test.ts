@@ -4,11 +4,12 @@
  * cut.
  */
 import { Redis } from 'ioredis';
+import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, type Outcome, run } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { redisStore } from '../../../src/stores/redis/redis.js';
+import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { countsWhileCut, storesUntilKilled } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
@@ -47,6 +48,17 @@ const faults = (name: keyof typeof redisClients) => () => {
     for (const call of [() => put(store, record('b')), () => store.read('a'), () => store.scan({ before: 1, limit: 1 })]) {
       await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason: 'closed' });
     }
+  });
+
+  test('a client that nobody has connected: a client of node-redis rejects, and the message says what to call; ioredis connects by itself', async () => {
+    const client =
+      name === 'node-redis'
+        ? createClient({ socket: { host: '127.0.0.1', port: server.port } })
+        : new Redis<'legacy'>(server.port, '127.0.0.1', { lazyConnect: true });
+    const end = await put(redisStore(client as RedisClient, { prefix: 'unconnected' }), record('a')).catch((error: unknown) => error);
+    if (name === 'node-redis') expect(end).toMatchObject({ reason: 'closed', message: expect.stringContaining('await client.connect()') });
+    else expect(end).toBe('stored');
+    if (client instanceof Redis) client.disconnect();
   });
 
   test('a server that is gone: calls reject at the time limit, and a rejected update is not committed when the server is back', async () => {
