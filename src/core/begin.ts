@@ -222,7 +222,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     earlier:
       keepsRequest || !before.request
         ? before.earlier
-        : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
+        : [...(before.earlier ?? []), { fingerprint: sent.at(-1) as string, request: before.request }].slice(-EARLIER_MAX),
   });
   return {
     do: 'drive',

@@ -170,7 +170,7 @@ export async function halt(drive: Driver): Promise<Stopped | undefined> {
 /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
 export function mustStop(drive: Driver): Stopped | undefined {
   const maybeSent = drive.ambiguous && drive.record.ambiguous;
-  const reason = reasonToHalt(drive.job, drive.record, maybeSent || (drive.start.reused && !drive.ambiguous));
+  const reason = reasonToHalt(drive.job, drive.record, maybeSent || drive.start.reused);
   // If all that was sent under the key was refused, go on under a new key, as the next call would.
   if (reason === 'key-expired') return { decision: maybeSent ? stop(reason, true) : { do: 'anew' } };
   return reason && endWith(drive, reason);

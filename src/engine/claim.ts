@@ -196,7 +196,6 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
-    const { degraded } = client.registry;
     const now = client.platform.clock.now();
     // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
@@ -208,7 +207,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     const mayStore = (isFull || job.settings.required || !begun?.inserted) && !(cause instanceof Late);
     const withoutRequest = mayStore && (await client.parts.requests?.without(job, key.key));
     if (withoutRequest) return claim(isFull ? withoutRequest : job, key, rule, true);
-    if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
+    if (!begun?.inserted || (client.registry.degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, isSecond, () => claim(job, key, rule, true));
   }
 }

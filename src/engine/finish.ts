@@ -104,7 +104,7 @@ export function tell(
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { ...ended, result };
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
-  if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
+  if (ending.type === 'rejected' && more.cause !== undefined) return { ...ended, fail: () => more.cause };
   return { ...ended, result, fail: (own) => new OnceError(code || plainCodeOf(ending), own, { ...more, response: result?.response }) };
 }
 

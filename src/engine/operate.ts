@@ -201,7 +201,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const { client, resumes } = job;
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
-  const present = record.payloads.at(-1) ?? '';
+  const present = record.payloads.at(-1) as string;
   const maySend = begun.do === 'drive';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
