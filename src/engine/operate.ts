@@ -28,20 +28,18 @@ const ROUNDS_MAX = 3;
 /** How many payloads an operation keeps in this realm's memory. */
 const PAYLOADS_MAX = 8;
 
-/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. */
-export async function operate(given: Call): Promise<unknown> {
-  const { client, signal } = given;
+/**
+ * Makes the call: joins the operation in flight, or claims the name and drives it. Resolves with the answer, or with the value of a function given to
+ * `run`. `call`: the feature that gets each call, which then makes it without that.
+ */
+export async function operate(given: Call, { call } = given.client.parts): Promise<unknown> {
+  const { settings, address, signal, request } = given;
   // Check the signal before the claim: if a wrong signal threw afterwards, the operation would go on without its caller.
   if (signal != null) {
     if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
-    client.platform.shares?.(signal);
+    given.client.platform.shares?.(signal);
   }
-  return client.parts.call?.(given, joinOrClaim) ?? joinOrClaim(given);
-}
-
-/** Joins the operation in flight, or claims the name and drives it. */
-async function joinOrClaim(given: Call): Promise<unknown> {
-  const { settings, address, signal, request } = given;
+  if (call) return call(given, (own) => operate(own, {}));
   const client = contextOfCall(given.client);
   const { clock } = client.platform;
   const deadline = (given.startedAt ?? clock.now()) + settings.limits.totalMs;
