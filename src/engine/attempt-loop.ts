@@ -56,8 +56,19 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
   if (drive.record.link !== undefined) return { decision: { do: 'poll' } };
   // A server that knows no keys must not get the request twice: only `reconcile` can say more.
   if (drive.start.resumed && !isKeyed(drive)) return { decision: stop('no-answer', true) };
-  const { clock, randomness } = drive.job.client.platform;
-  let { triesMax, waitsEnd } = await beforeFirst(drive);
+  const { client, settings, deadline, aheadMs } = drive.job;
+  const { clock, randomness } = client.platform;
+  const { retryAt = 0, spentAt = -Infinity } = drive.record;
+  const begun = clock.now();
+  // Both were stored by the store's clock, because the machine that did may have another one.
+  const at = retryAt - aheadMs;
+  if (at > begun && at < deadline) await pause(drive, at - begun, 'retry-after');
+  // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
+  await awaitNetwork(drive);
+  // If the server asked to wait beyond this call's time, make a single attempt.
+  let triesMax = at > begun && at >= deadline ? 1 : settings.limits.attempts;
+  /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
+  let waitsEnd = begun + aheadMs - spentAt < SPENT_MS ? begun : 0;
   // Attempts that find work in progress (`waits`) do not count against `limits.attempts`; all others do (`tries`).
   let tries = 0;
   let waits = 0;
@@ -89,23 +100,6 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
     if (decision.do !== 'wait') return { decision, result: drive.last, cause };
     await pause(drive, decision.ms, decision.why);
   }
-}
-
-/**
- * Waits before the first attempt, if the record or the network says so. Gives how many attempts to make, and when this call stops waiting for work
- * in progress, ms since 1970; 0 until it first finds some.
- */
-async function beforeFirst(drive: Driver): Promise<{ triesMax: number; waitsEnd: number }> {
-  const { client, settings, deadline, aheadMs } = drive.job;
-  const now = client.platform.clock.now();
-  const { retryAt = 0, spentAt = -Infinity } = drive.record;
-  // Both were stored by the store's clock, because the machine that did may have another one.
-  const at = retryAt - aheadMs;
-  if (at > now && at < deadline) await pause(drive, at - now, 'retry-after');
-  // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
-  await awaitNetwork(drive);
-  // If the server asked to wait beyond this call's time, make a single attempt.
-  return { triesMax: at > now && at >= deadline ? 1 : settings.limits.attempts, waitsEnd: now + aheadMs - spentAt < SPENT_MS ? now : 0 };
 }
 
 /** Waits, and tells screens and logs. */

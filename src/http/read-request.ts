@@ -13,7 +13,8 @@ export function readRequest(client: Client, settings: Settings, request: Request
   let late = (): Error => new UnreplayableBody('the request could not be read in time');
   const reading = async (): Promise<PreparedCall> => {
     const prepared = await prepare(request, settings.limits.bodyBytes, digest);
-    const key = await carriedKey(settings, prepared);
+    // Every request can take a header, and a key that is in one already is among the settings.
+    const key = isInHeader(settings.dialect.carrier) ? undefined : await carriedKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Take the fingerprint before a key is put into the body.
     const { hooks } = client.parts;
@@ -26,8 +27,6 @@ export function readRequest(client: Client, settings: Settings, request: Request
 
 /** The key that the caller's request has already in its body or URL, if any. Throws a TypeError if the request has no place for a key. */
 async function carriedKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
-  // Every request can take a header, and a key that is in one already is among the settings.
-  if (isInHeader(carrier)) return undefined;
   const carry = carryOf(carrier, other);
   const wire = await wireOf(prepared, carrier);
   const key = carry?.find(wire);
