@@ -108,7 +108,7 @@ export async function pause(drive: Driver, ms: number, why: WaitReason): Promise
   const { clock, connectivity } = client.platform;
   const until = clock.now() + ms;
   drive.waited = true;
-  tellWait(client, drive.job, drive.record.key, drive.attempts, until, why, drive.last);
+  tellWait(drive.job, drive.record.key, drive.attempts, until, why, drive.last);
   // Coming online cuts short only these two kinds of wait, never one that the server asked for. `ms` may be hours if the clock was set back.
   await wait(clock, Math.min(ms, settings.limits.totalMs), [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
 }
@@ -206,7 +206,7 @@ export async function attempt(drive: Driver, payload: Payload): Promise<AttemptR
     drive.refusals.leaves();
     drive.attempts = number;
     publish(client, operationKey, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
-    emit(client, job, record.key, { type: 'attempt', attempt: number });
+    emit(job, record.key, { type: 'attempt', attempt: number });
     return true;
   };
   const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());

@@ -46,7 +46,7 @@ export async function takeLock(
 ): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'locked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
-  if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
+  if (!locks && !server) emit(job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
   if (held) return { release: held, locked: !!locks && held !== FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
@@ -54,7 +54,7 @@ export async function takeLock(
   const record = readRecord(await orStoreError(job, readStored(job)));
   see(job.seen, record, Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
-  tellWait(client, job, '', 0, clock.now() + ms, 'another-context');
+  tellWait(job, '', 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended: endedBefore(record) }, locked: !!release };
 }

@@ -28,7 +28,7 @@ export async function afterFailedInsert(job: OperationRun, begun: Inserted, caus
   // find the key. Beside a store that is not atomic, later keys of a name that is kept in memory are derived, too.
   if (isSecond) {
     client.registry.degraded.set(operationKey, { ...client.fallback(), atomic: client.store.atomic });
-    emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
+    emit(job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
   }
   return again();
 }

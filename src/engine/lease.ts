@@ -93,7 +93,7 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
   if (await freeFromDeadOwner(job)) return;
   if (settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
-  tellWait(client, job, '', 0, until, 'another-context');
+  tellWait(job, '', 0, until, 'another-context');
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
     // The second check: if the clock was set back by hours, the call would otherwise wait for hours.
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);

@@ -12,9 +12,10 @@ export function openLog({ log }: Client): void {
   log.tell ??= tell;
 }
 
-function tell(client: Client, address: Named, key: string, happened: Happened): void {
+function tell(call: Named & { readonly client: Client }, key: string, happened: Happened): void {
+  const { client } = call;
   if (!client.listeners.size && !client.platform.channel?.hasSubscribers) return;
-  for (const detail of eventsOf(client, happened)) tellListeners(client, address, key, detail);
+  for (const detail of eventsOf(client, happened)) tellListeners(client, call, key, detail);
 }
 
 function tellListeners(client: Client, address: Named, key: string, detail: OnceEventDetail): void {

@@ -79,13 +79,16 @@ export function readAnew(client: Client, operationKey: OperationKey): void {
   refreshScreens(client.registry, operationKey);
 }
 
+/** A call, for those who observe it. */
+type Observed = Named & { readonly client: Client };
+
 /** Tells listeners what happened. Does nothing before the log is open (`log.ts`). */
-export const emit = (client: Client, address: Named, key: string, happened: Happened): void => client.log.tell?.(client, address, key, happened);
+export const emit = (call: Observed, key: string, happened: Happened): void => call.client.log.tell?.(call, key, happened);
 
 /** Tells screens and logs that a call waits. */
-export function tellWait(client: Client, address: OperationAddress, key: string, attempt: number, until: number, why: WaitReason, result?: Result): void {
-  publish(client, address.operationKey, { phase: 'waiting', attempt, until, why });
-  emit(client, address, key, { type: 'wait', until, why, result });
+export function tellWait(call: Observed & OperationAddress, key: string, attempt: number, until: number, why: WaitReason, result?: Result): void {
+  publish(call.client, call.operationKey, { phase: 'waiting', attempt, until, why });
+  emit(call, key, { type: 'wait', until, why, result });
 }
 
 export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({

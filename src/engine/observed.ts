@@ -67,7 +67,7 @@ export type Happened =
 
 /** Empty until somebody listens: `log.ts` fills it. */
 export interface Log<Client> {
-  tell?: (client: Client, address: Named, key: string, happened: Happened) => void;
+  tell?: (call: Named & { readonly client: Client }, key: string, happened: Happened) => void;
   /** The address of the call that an event is about. Internal to this package. */
   callOf?: WeakMap<OnceEvent, object>;
 }

@@ -239,7 +239,7 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
     if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
     readAnew(client, operationKey);
   }
-  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
+  if (driven) emit(job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
   flight.land(ended);
   if (driven) announceChange(client);

@@ -69,7 +69,7 @@ export async function commit(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'deadline'>,
   known: OnceRecord,
   next: (now: number, latest: number) => OnceRecord | null,
-  durability: Durability = 'relaxed',
+  durability?: Durability,
 ): Promise<boolean> {
   const { client } = job;
   try {
@@ -94,7 +94,7 @@ export async function commit(
       durability,
     );
   } catch (cause) {
-    emit(client, job, known.key, { type: 'diagnostic', code: 'store-write', cause });
+    emit(job, known.key, { type: 'diagnostic', code: 'store-write', cause });
     return false;
   }
 }

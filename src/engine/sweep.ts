@@ -61,7 +61,7 @@ export async function visit(client: Client, store: Store, scanned: OnceRecord, b
   const result = await updateStored({ client, store, id: scanned.id }, (now, storeNow) => ifDue(readRecord(now), scanned, before, storeNow));
   const { label } = scanned;
   if (result === 'removed' && scanned.state === 'pending')
-    emit(client, { name: decodeName(label), label }, scanned.key, { type: 'diagnostic', code: 'unsettled-forgotten' });
+    emit({ client, name: decodeName(label), label }, scanned.key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;
 }
 

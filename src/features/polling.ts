@@ -114,7 +114,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
   if (!prepared) return undefined;
   const link = record.link ?? (accepted?.response && linkOf(prepared, platform, accepted.response));
   if (link === undefined) {
-    emit(job.client, job, record.key, { type: 'diagnostic', code: 'poll-link', where: prepared.origin });
+    emit(job, record.key, { type: 'diagnostic', code: 'poll-link', where: prepared.origin });
     return undefined;
   }
   // Store the link, so that nobody has to send the request again.

@@ -132,7 +132,7 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
     if (answered && provesDone(answered)) return resultOf(answered);
   }
   const where = isResponse(said) ? `a Response of status ${said.status}` : `got ${typeOf(said)}`;
-  emit(job.client, job, record.key, { type: 'diagnostic', code: 'reconcile-unproven', where });
+  emit(job, record.key, { type: 'diagnostic', code: 'reconcile-unproven', where });
   return undefined;
 }
 

@@ -75,7 +75,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     failed = NO_ANSWER;
     const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
     if (!sent.answered) {
-      if (sent.reading.ambiguous && !sent.reached) emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
+      if (sent.reading.ambiguous && !sent.reached) emit(attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
       return sent;
     }
     const answer = answerOf(sent.answered);
@@ -154,9 +154,9 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
     const where = endpointOf(prepared);
     keepRecent(client.registry.ignored, where, true, PLACES_MAX);
-    emit(client, attempt.job, attempt.key, { type: 'diagnostic', code: 'key-ignored', where });
+    emit(attempt.job, attempt.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
-  emit(client, attempt.job, attempt.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
+  emit(attempt.job, attempt.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
   const hooked = settings.verdict && client.parts.hooks?.verdict(response, answer, attempt, false);
   if (hooked) return hooked;
   const { method, headers, json } = prepared;

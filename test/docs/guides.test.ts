@@ -47,7 +47,7 @@ test('docs/diagnostics.md explains every code', () => {
   const codes: string[] = Object.keys(DIAGNOSTICS);
   for (const file of ['src/engine', 'src/features'].flatMap((folder) => [...new Sources(readTexts(root, folder)).files.values()]))
     walk(file, (node) => {
-      // Calls such as emit(client, where, key, { type: 'diagnostic', code }), including those whose text varies.
+      // Calls such as emit(call, key, { type: 'diagnostic', code }), including those whose text varies.
       const members = new Map(
         ts.isObjectLiteralExpression(node) ? node.properties.filter(ts.isPropertyAssignment).map((one) => [one.name.getText(), one.initializer]) : [],
       );

@@ -173,10 +173,10 @@ describe('events', () => {
     client.listeners.add({ hears: heard[0], begins: undefined });
     client.listeners.add({ hears: heard[1], begins: (label) => label === PLACE.label });
     client.listeners.add({ hears: heard[2], begins: () => false });
-    emit(client, PLACE, 'k', DETAIL);
+    emit({ ...PLACE, client }, 'k', DETAIL);
     expect(heard.map(({ mock }) => mock.calls)).toEqual([[[EVENT]], [[EVENT]], []]);
-    expect(client.log.callOf?.get(heard[0].mock.lastCall?.[0])).toBe(PLACE);
-    emit(client, PLACE, 'k', { type: 'diagnostic', code: 'store-write', cause: 'full' });
+    expect(client.log.callOf?.get(heard[0].mock.lastCall?.[0])).toMatchObject(PLACE);
+    emit({ ...PLACE, client }, 'k', { type: 'diagnostic', code: 'store-write', cause: 'full' });
     const message = 'its end could not be stored: full';
     expect(heard[0]).toHaveBeenLastCalledWith({ ...EVENT, attempt: undefined, type: 'diagnostic', code: 'store-write', message });
   });
@@ -187,9 +187,9 @@ describe('events', () => {
   ])('go to the channel of the platform while it has subscribers: %s', (hasSubscribers, times) => {
     const publishes = vi.fn();
     const { client } = scene({ hasSubscribers, publish: publishes });
-    emit(client, PLACE, 'k', DETAIL);
+    emit({ ...PLACE, client }, 'k', DETAIL);
     client.listeners.add({ hears: () => {}, begins: undefined });
-    emit(client, PLACE, 'k', DETAIL);
+    emit({ ...PLACE, client }, 'k', DETAIL);
     expect(publishes).toHaveBeenCalledTimes(2 * times);
     if (times) expect(publishes).toHaveBeenCalledWith(EVENT);
   });
@@ -208,7 +208,7 @@ describe('events', () => {
     });
     client.listeners.add({ hears: (() => Promise.reject(rejected)) as never, begins: undefined });
     client.listeners.add(last);
-    emit(client, PLACE, 'k', DETAIL);
+    emit({ ...PLACE, client }, 'k', DETAIL);
     await rest();
     expect(heard).toHaveBeenCalledOnce();
     expect(reported).toEqual([thrown, rejected]);

@@ -33,7 +33,7 @@ function scene(own: Partial<Store> = {}) {
     platform: { clock },
     store,
     registry: { degraded: new Map<string, Store>(), leftOpen: new Map() },
-    log: { tell: (_: Client, __: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },
+    log: { tell: (_: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },
   } as unknown as Client;
   const job = {
     client,

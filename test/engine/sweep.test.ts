@@ -23,7 +23,7 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, 
   const client = {
     platform: { clock: { now: () => NOW, monotonic: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
     store: { ...memory, ...own(memory) },
-    log: { tell: (_: Client, { name }: { name: unknown }, key: string, { code }: { code?: string }) => void told.push([code, name, key]) },
+    log: { tell: ({ name }: { name: unknown }, key: string, { code }: { code?: string }) => void told.push([code, name, key]) },
     sweeps: { left: 0, place: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
