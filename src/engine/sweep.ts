@@ -58,19 +58,19 @@ async function sweep(client: Client, every: number): Promise<void> {
 
 /** Removes a scanned record if it is due, or stores when it gets its second look. */
 export async function visit(client: Client, store: Store, scanned: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
-  const result = await updateStored({ client, store, id: scanned.id }, (now, storeNow) => ifDue(readRecord(now), scanned, before, storeNow));
+  // It is due only if both clocks say so, and if nobody has changed it since the scan.
+  const change = (stored: unknown, storeNow: number): Changed<'removed' | 'early' | undefined> => {
+    const record = readRecord(stored);
+    const changed = record?.revision !== scanned.revision || record.forgetAt !== scanned.forgetAt;
+    if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
+    const earlier = Math.min(before, storeNow);
+    if (record.forgetAt >= earlier) return { value: 'early' };
+    const next = afterSweep(record, earlier);
+    return { next, value: next ? undefined : 'removed' };
+  };
+  const result = await updateStored({ client, store, id: scanned.id }, change);
   const { label } = scanned;
   if (result === 'removed' && scanned.state === 'pending')
     emit({ client, name: decodeName(label), label }, scanned.key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;
-}
-
-/** What to do with a scanned record, given what is stored now. It is due only if both clocks say so. */
-function ifDue(record: OnceRecord | undefined, scanned: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
-  const changed = record?.revision !== scanned.revision || record.forgetAt !== scanned.forgetAt;
-  if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
-  const earlier = Math.min(now, storeNow);
-  if (record.forgetAt >= earlier) return { value: 'early' };
-  const next = afterSweep(record, earlier);
-  return { next, value: next ? undefined : 'removed' };
 }
