@@ -154,6 +154,15 @@ describe('replay markers', () => {
     for (const status of [408, 460, 499, 500, 501, 502, 503, 504, 505]) expect(read({ status, headers })).toMatchObject({ kind: 'burnt', ambiguous: true });
   });
 
+  test.each<[string, AnswerKind, object]>([
+    ['speaks of a request, but not of work', 'refused', { message: 'The request was refused.' }],
+    ['repeats the key, and speaks of work', 'in-progress', { message: 'Still processing.', idempotencyKey: KEY }],
+    ['repeats the key, and says that it is busy', 'in-progress', { message: 'It is locked.', idempotencyKey: KEY }],
+    ['repeats the key only', 'refused', { message: 'The order was declined.', idempotencyKey: KEY }],
+  ])('a marked conflict that %s is read as %s', (_, kind, json) => {
+    expect(read({ status: 409, json, headers: { 'Idempotent-Replayed': 'true' } }).kind).toBe(kind);
+  });
+
   test.each([
     ['Idempotent-Replayed', 'false'],
     ['Idempotent-Replayed', '0'],
@@ -476,6 +485,20 @@ describe('a 202', () => {
     expect(readPoll(answer({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } }), POLL, GENERIC)).toBe('running');
     expect(readPoll(answer({ status: 200 }), POLL, { ...GENERIC, polled: () => 'failed' })).toBe('failed');
     expect(readPoll(answer({ status: 200 }), POLL, { ...GENERIC, polled: () => undefined })).toBe('done');
+  });
+
+  test('that the dialect calls done is polled all the same; what else the dialect says counts', () => {
+    const saying = (kind: AnswerKind): Dialect => ({ ...GENERIC, read: () => ({ kind, ambiguous: false }) });
+    for (const kind of ['fresh', 'replayed', 'done-elsewhere'] as const)
+      expect(read({ status: 202 }, { accepted: 'poll', dialect: saying(kind) }).kind).toBe('accepted');
+    for (const kind of ['refused', 'in-progress'] as const) expect(read({ status: 202 }, { accepted: 'poll', dialect: saying(kind) }).kind).toBe(kind);
+    // Of its work, a document that says "failed" counts more than a rule that says "done".
+    expect(readPoll(answer({ status: 200, json: { status: 'failed' } }), POLL, saying('fresh'))).toBe('failed');
+    expect(readPoll(answer({ status: 200, json: { status: 'running' } }), POLL, saying('fresh'))).toBe('done');
+  });
+
+  test('whose link answers with JSON that was lost on the way goes on', () => {
+    expect(readPoll(answer({ status: 200, headers: { 'content-type': 'application/json' } }), POLL, GENERIC)).toBe('running');
   });
 });
 

@@ -278,6 +278,7 @@ describe('unnamed', () => {
     ['a PATCH', { method: 'PATCH' }],
     ['options without a name', { once: { keep: { forMs: 1 } } }],
     ['a call that is named by its content', { once: true }],
+    ['a PUT that is named by its content', { method: 'PUT', once: true }],
     ['a body that only fetch can turn into text', { body: {} as never }],
   ])('is named as missing for %s, and nothing is sent', async ([_, init], { world }) => {
     const { tab, once } = world.open(BARE);
@@ -286,6 +287,17 @@ describe('unnamed', () => {
     if (init.body === undefined) expect(error).toEqual(new TypeError(needs(`a ${init.method ?? 'POST'} without a name`, 'unnamed')));
     expect(world.server.arrivals).toHaveLength(0);
     expect(world.record()).toBeUndefined();
+  });
+
+  test.for<[string, OnceOptions]>([
+    ['no feature makes an operation of it', BARE],
+    ['the client has a name for it', { use: [unnamed()], operation: () => NAME }],
+  ])('a POST that the package refuses is not left to fetch if %s', async ([_, options], { world }) => {
+    const fetch = vi.fn(async () => new Response());
+    const { tab, once } = world.open({ ...options, fetch });
+    const { error } = await world.end(tab, once.fetch('https://ann:secret@shop.example/', { method: 'POST', body: 'x' }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(fetch).not.toHaveBeenCalled();
   });
 
   test('is not needed for a call that has a name, is not a POST, or has once: false', async ({ world }) => {

@@ -276,6 +276,17 @@ describe('an answer', () => {
   });
 });
 
+test('once: false does not take the name from a call of an operation', async ({ world, tab, once }) => {
+  const { outcome } = await world.end(tab, operation(once, NAME).fetch(URL_, { method: 'POST', body: '{}', once: false as never }), answers(201));
+  expect(outcome).toMatchObject({ operation: NAME, effect: 'done' });
+  expect(world.server.keys[0]).toBeTruthy();
+});
+
+test('a key has the form that the dialect gives it', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: { ...GENERIC, keyPattern: /^[\da-f]{32}$/, shape: (uuid) => uuid.replaceAll('-', '') } });
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', key: expect.stringMatching(/^[\da-f]{32}$/) });
+});
+
 test('a Request in the place of the init is sent as it is, not as a GET without a body', async ({ world, tab, once }) => {
   const init = new Request(URL_, { method: 'POST', body: '{"amount":10}', headers: { 'x-a': 'b' } });
   const { outcome } = await world.end(tab, operation(once, NAME).fetch(URL_, init), answers(201));
