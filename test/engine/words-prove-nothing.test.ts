@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived, move, resumeOne } from '../../src/entries/index.js';
-import { answers, charged, delayed, doneElsewhere, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, doneElsewhere, type Entry, lost, replays } from '../support/server.js';
 import { CART, HOUR, NAME, newWorld, ONE, type Page, pay, SECOND, test, URL_ } from '../support/world.js';
 
 const BUSY = [
@@ -178,6 +178,25 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
       expect(new Set(world.server.keys).size).toBe(2);
     },
   );
+
+  test.for<[string, Entry, boolean]>([
+    ['too many requests', answers(429), false],
+    ['too many requests, where the platform may resend', answers(429), true],
+    ['a refusal by the application', answers(400, { code: 'bad' }), false],
+    ['a log-in', answers(401), true],
+  ])('the second one met only %s: it is sent once the first one is done, by a press of either', async ([, met, resends], { world }) => {
+    for (const pressesFirst of [true, false]) {
+      const page = () => world.open({ repeat: 'if-changed', namespace: `ann, ${pressesFirst}`, ...ONE }, { resends });
+      const [one, two, three] = [page(), page(), page()];
+      const { outcome } = await world.end(one.tab, pay(one.once), charged(lost()));
+      expect((await world.end(two.tab, pay(two.once, changed), met)).outcome).toMatchObject({ effect: 'unknown' });
+      world.server.plays(replays());
+      if (pressesFirst) expect((await world.end(three.tab, pay(three.once))).outcome).toMatchObject({ effect: 'done' });
+      const sent = await world.end(three.tab, pay(three.once, changed), answers(200));
+      expect(sent.outcome).toMatchObject({ type: 'fresh', certain: true });
+      expect(sent.outcome?.key).not.toBe(outcome?.key);
+    }
+  });
 
   test('where requests are stored, a resume learns that the first one took effect, and that the second one did not: a press sends it', async ({ world }) => {
     const page = () => world.open({ repeat: 'if-changed', ...ONE, namespace: 'ann', keep: { request: true } });
