@@ -33,18 +33,20 @@ export const OPERATIONS_MAX = 32;
  * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
  * the user may have logged out meanwhile in another tab; of what is open only a random key under a name, because others are made again anyway, and a call
  * without a name finds only what is stored. Not on a server, whose database seldom loses a record: there it is more likely that another process has ended
- * the operation, and that a sweep has removed it since. `lease`: what an earlier driver has left.
+ * the operation, and that a sweep has removed it since. What is known to be done stays so, and gets the revision of `left`. `lease`: what an earlier
+ * driver has left.
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
-  const previous = left.previous?.keyInUse ? left.previous : undefined;
-  if (job.client.platform.server || !(left.ending || (left.random && job.name.length && !isKnownDone(job, left)))) return;
-  keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(left), previous, lease }), OPERATIONS_MAX);
+  const kept = isKnownDone(job, left) ?? left;
+  const previous = kept.previous?.keyInUse ? kept.previous : undefined;
+  if (job.client.platform.server || !(kept.ending || (left.random && job.name.length))) return;
+  keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(kept), revision: left.revision, previous, lease }), OPERATIONS_MAX);
 }
 
-/** Whether this page knows that the operation took effect under the record's key, although the store may not have taken that. */
-export function isKnownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, record: Pick<OnceRecord, 'key'>): unknown {
+/** What this page knows to have taken effect under the record's key, although the store may not have taken that. */
+export function isKnownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, { key }: Pick<OnceRecord, 'key'>): OnceRecord | undefined {
   const known = job.client.registry.leftOpen.get(job.operationKey);
-  return known?.ending && known.key === record.key;
+  return known?.ending && known.key === key ? known : undefined;
 }
 
 const nameOfLogOuts = ({ store }: Client, namespace: Namespace): string => `${store.scope} ${namespace}`;

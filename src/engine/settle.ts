@@ -65,7 +65,7 @@ export async function settleRecord(
   // gave up, or are told `unknown`: then it goes on with this one.
   else if (done) {
     const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
-    keepLeftOpen(job, repeat === 'always' && unheard && !isKnownDone(job, record) ? record : ended()(job.client.platform.clock.now()));
+    keepLeftOpen(job, repeat === 'always' && unheard ? record : ended()(job.client.platform.clock.now()));
   }
   return stored;
 }

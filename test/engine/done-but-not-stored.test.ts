@@ -3,8 +3,8 @@
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
 import { describe, expect } from 'vitest';
-import { gocardless } from '../../src/entries/dialects.js';
-import { clear, forget, move, type Once, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
+import { gocardless, stripe } from '../../src/entries/dialects.js';
+import { clear, forget, move, type Once, type OnceOptions, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, doneElsewhere, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, onScreen, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
@@ -158,6 +158,24 @@ describe('a press that means another effect', () => {
     world.server.plays(during(() => page.tab.faults.next('fail-before-commit'), doneElsewhere()));
     expect(await world.run(resumed(page.once))).toMatchObject([{ outcome: { effect: 'unknown', reason: 'store' } }]);
     await beginsAnew(world, page);
+  });
+
+  test.for<[string, OnceOptions, (world: World, page: Paid) => Promise<unknown>]>([
+    ['a resume that got no answer', { keep: { request: true } }, (world, { once }) => world.run(resumed(once))],
+    ['a resume that is told that nobody is logged in', { keep: { request: true } }, (world, { once }) => world.run(resumed(once))],
+    ["a press with repeat: 'never' that got no answer", {}, (world, { tab, once }) => world.end(tab, pay(once, { repeat: 'never' }))],
+    [
+      'a resume of a client that has another dialect, and so sends nothing',
+      {},
+      (world, { tab }) => world.run(resumed(tab.once({ ...SHOP, dialect: stripe() }))),
+    ],
+  ])('begins, too, after %s', async ([what, options, act], { world }) => {
+    const page = await paid(world, { repeat: 'always', ...options }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    page.tab.faults.clear();
+    if (!/nothing/.test(what)) world.server.plays(/nobody/.test(what) ? answers(401) : lost());
+    await act(world, page);
+    await beginsAnew(world, page);
+    expect(world.server.charged.size).toBe(2);
   });
 
   test('by another user begins', ({ world, page }) => beginsAnew(world, { ...page, once: page.tab.once({ namespace: 'bob' }) }));
