@@ -115,12 +115,12 @@ function staysInUse(record: OnceRecord, call: Claimant, storeNow: number): boole
 }
 
 /**
- * Whether the next operation uses this record's key again. It never does with a random key. After a refusal it does if the server holds no
+ * Whether the next operation uses this record's key again, if that is one that can be made again. After a refusal it does if the server holds no
  * effect under the key: should the storage be lost later, the first key of the name is made again, and that must be the one that took
  * effect. It also does once the time of a settled record is over: after a sweep, the same key would be made again anyway.
  */
-export const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
-  !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint)));
+export const keepsKey = ({ state, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
+  state === 'retired' ? !sticky && ending?.effect === 'none' : repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint));
 
 /** All payloads of the key, the present one last. */
 const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readonly string[] =>
