@@ -210,3 +210,14 @@ test('a call in a page that ended as unknown can be settled as none at once, in 
   expect(await world.end(tab, pay(once, ONE), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
   await world.takesNone(world.open(SHOP).once);
 });
+
+test('a process takes no leases, because its store is its own: it leaves that of an earlier release which shared the store, until the attempt of that has ended', async ({
+  world,
+}) => {
+  await dies(world, 20 * SECOND, {}, {}, { ...PROCESS, claims: { shared: 'cluster' } });
+  await world.clock.advance(16 * SECOND);
+  const { tab, once } = world.open(SHOP, { ...PROCESS, claims: { shared: 'context' } });
+  expect((await world.end(tab, pay(once), answers(401))).outcome).toMatchObject({ effect: 'unknown' });
+  await world.refusesNone(once);
+  await world.takesNone(once, MINUTE);
+});

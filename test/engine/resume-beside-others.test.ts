@@ -127,6 +127,17 @@ describe('a call without a name beside a resume of a lost equal one', () => {
       expect(world.locks.names).toEqual([]);
     });
 
+  test("goes on with it if a resume of its tab takes longer than the press's own attempts may, and waits for that", async ({ world }) => {
+    const { tab, once } = await afterLoss(world);
+    world.server.otherwise = delayed(20 * SECOND, honest());
+    const resuming = resumed(once);
+    await rest();
+    const press = send(tab.once({ ...OPTIONS, limits: { attemptMs: 2 * SECOND } }));
+    expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'done' });
+    await world.run(resuming);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
   test("with whenBusy: 'reject' is refused at once", async ({ world }) => {
     const { tab, once, resuming } = await waitsFor(world, 'another tab', { whenBusy: 'reject' });
     expect(await world.end(tab, send(once))).toMatchObject({ code: 'ERR_ONCE_BUSY', ms: 0 });

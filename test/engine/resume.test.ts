@@ -9,7 +9,7 @@ import { defineDialect, gocardless, inHeader, stripe } from '../../src/entries/d
 import { move, type Once, type OnceOptions, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, doneElsewhere, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, doneElsewhere, during, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const KEPT = { ...ONE, keep: { request: true } } as const;
@@ -33,6 +33,20 @@ describe('resume', () => {
       { name: ['c'], outcome: { type: 'unknown' }, response: undefined },
     ]);
     expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
+  });
+
+  test.for([1, 8])('shows nothing to the next user who logs in meanwhile, and leaves alone what has not begun (%i at once)', async (concurrency) => {
+    const who = { user: 'ann' };
+    const told: unknown[] = [];
+    const { world, once } = await scene(['a', 'b'], { namespace: () => who.user });
+    subscribe(once, ({ operation }) => void told.push(operation));
+    const before = records(world).map(({ revision }) => revision);
+    const comesIn = () => void (who.user = 'bob');
+    world.server.otherwise = during(comesIn, delayed(SECOND, replays()));
+    expect(await world.run(resumed(once, { concurrency }))).toEqual([]);
+    const touched = records(world).filter(({ revision }, index) => revision !== before[index]);
+    expect(touched).toHaveLength(concurrency === 1 ? 1 : 2);
+    if (concurrency === 1) expect(told).not.toContainEqual(['b']);
   });
 
   test('gives the answer that an OnceError carries', async () => {
