@@ -116,6 +116,16 @@ function saidNone(op: OpFacts, key: string | undefined, call: Call | undefined, 
   }
 }
 
+/** A request leaves in the session of the user who made the call. Nothing can happen between the check of the user and the request. */
+const ownSession: Checker = {
+  name: 'own-session',
+  see(fact, ledger) {
+    if (fact.kind !== 'sent') return;
+    const { call, key, account } = fact.send;
+    if (call && call.user !== account) ledger.violate(ownSession.name, key.op, `a request of ${call.user} was sent in the session of ${account}`);
+  },
+};
+
 /** If an outcome is certainly done, the payload of this call took effect. If a call is told that an earlier payload took effect, its own payload did not. */
 const payloadIsTrue: Checker = {
   name: 'outcome-is-true',
@@ -329,6 +339,7 @@ export const judges = (atomic: boolean): readonly Checker[] => [
   atMostOne,
   noneIsTrue,
   payloadIsTrue,
+  ownSession,
   oneDriver(atomic),
   ...checkers.map(asOfTheLook).map((checker) => (atomic || checker.name !== ONE_DRIVER ? checker : withoutCommits(checker))),
 ];
