@@ -16,7 +16,7 @@ import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
-import { isKnownDone, logOutsOf } from './registry.js';
+import { knownDone, logOutsOf } from './registry.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 /** The release where there is no lock, or the lock manager refuses it. */
@@ -168,7 +168,7 @@ export function leftOpen(
   const { client, resumeOnly, settings = client.settings } = job;
   const record = !resumeOnly && client.registry.leftOpen.get(job.operationKey);
   const found = readRecord(stored);
-  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && isKnownDone(job, found));
+  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 

@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf, logOutsOf, OPERATIONS_MAX } from './registry.js';
+import { knownDone, keepLeftOpen, keepRecent, keyedOperationOf, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -215,7 +215,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const settings = resumes && payload ? guarded(client, () => resumes.settings(job, payload, record)) : job.settings;
   const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
   // This page still knows that it is done when this call has raised the revision.
-  if (isKnownDone(job, record)) keepLeftOpen(job, record);
+  if (knownDone(job, record)) keepLeftOpen(job, record);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();

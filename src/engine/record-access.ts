@@ -6,7 +6,7 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
-import { isKnownDone } from './registry.js';
+import { knownDone } from './registry.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
 /** How long a store may take. After that it counts as failed. A call whose first look at its record comes later than this has slept. */
@@ -118,5 +118,5 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another
   // tab has stored of what this page knows to be done.
   const record = readRecord(stored);
-  return record?.ending?.effect === 'none' && !isKnownDone(place, record);
+  return record?.ending?.effect === 'none' && !knownDone(place, record);
 }

@@ -37,14 +37,14 @@ export const OPERATIONS_MAX = 32;
  * driver has left.
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
-  const kept = isKnownDone(job, left) ?? left;
+  const kept = knownDone(job, left) ?? left;
   const previous = kept.previous?.keyInUse ? kept.previous : undefined;
   if (job.client.platform.server || !(kept.ending || (left.random && job.name.length))) return;
   keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(kept), revision: left.revision, previous, lease }), OPERATIONS_MAX);
 }
 
 /** What this page knows to have taken effect under the record's key, although the store may not have taken that. */
-export function isKnownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, { key }: Pick<OnceRecord, 'key'>): OnceRecord | undefined {
+export function knownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, { key }: Pick<OnceRecord, 'key'>): OnceRecord | undefined {
   const known = job.client.registry.leftOpen.get(job.operationKey);
   return known?.ending && known.key === key ? known : undefined;
 }

@@ -8,7 +8,7 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
 import { commit } from './record-access.js';
-import { isKnownDone, keepLeftOpen, keepRecent, keyedOperationOf } from './registry.js';
+import { knownDone, keepLeftOpen, keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
 import { isAbandoned } from './wait.js';
@@ -26,7 +26,7 @@ export async function settleRecord(
   const { keep, limits, repeat } = job.settings;
   const done = ending.effect === 'done';
   // Whatever is said of it now: this page has heard that it took effect.
-  if (!done && isKnownDone(job, record)) return false;
+  if (!done && knownDone(job, record)) return false;
   // A key that is not random can be made again. Only the record knows its generation. Without the record, the first key would be made again, and
   // the server would answer a new operation with the result of the old one. So keep the record as long as the server remembers the key.
   const keepMs = record.random || (repeat === 'never' && !record.generation) ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);

@@ -9,7 +9,7 @@ import type { Client } from '../engine/client.js';
 import { announceChange, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
-import { isKnownDone, noteLogOut } from '../engine/registry.js';
+import { knownDone, noteLogOut } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
@@ -51,7 +51,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       if (current?.state !== 'pending') return { value: undefined };
       // This page may know that it is done although the store did not take that. Then it is cleared like others that are done.
       const known = client.registry.leftOpen.get(operationKey);
-      if (known && isKnownDone({ client, operationKey }, current)) return { next: seal({ ...known, revision: current.revision + 1 }), value: undefined };
+      if (known && knownDone({ client, operationKey }, current)) return { next: seal({ ...known, revision: current.revision + 1 }), value: undefined };
       // The lease stays: an attempt may be under way, and until it has ended, nobody may claim that none took effect.
       const { retryAt, previous } = current;
       // Without a network, this operation took over a key under which an earlier one may have had an effect. Only the predecessor's record tells that.

@@ -9,7 +9,7 @@ import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, publish } from '../engine/observe.js';
 import { readStored, timed, updateStored } from '../engine/record-access.js';
-import { isKnownDone, keepLeftOpen } from '../engine/registry.js';
+import { knownDone, keepLeftOpen } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
 import { stateOf } from '../engine/shown.js';
@@ -168,7 +168,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   let stays: OnceRecord | undefined = taken;
   // What this page knows to be done it still knows if the guest's record stays, or if the store fails before the record has moved.
   const known = registry.leftOpen.get(operationKey);
-  if (!isKnownDone({ client, operationKey }, taken)) registry.leftOpen.delete(operationKey);
+  if (!knownDone({ client, operationKey }, taken)) registry.leftOpen.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = inMemory ? client.store : registry.degraded.get(newOperationKey);

@@ -8,7 +8,7 @@ import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { isOwnerGone } from '../engine/owner.js';
 import { heldElsewhere, timed } from '../engine/record-access.js';
-import { isKnownDone } from '../engine/registry.js';
+import { knownDone } from '../engine/registry.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
@@ -55,7 +55,7 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
   let held: readonly LockInfo[] | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options)) {
     // This page may know that it is done although the store did not take that.
-    if (isKnownDone({ client, operationKey }, record)) continue;
+    if (knownDone({ client, operationKey }, record)) continue;
     held ??= await heldLocks(client);
     const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.

@@ -14,7 +14,7 @@ import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
-import { isKnownDone } from '../engine/registry.js';
+import { knownDone } from '../engine/registry.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
@@ -65,7 +65,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
     return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
-  const known = isKnownDone(job, record);
+  const known = knownDone(job, record);
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await stillMine(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) {

@@ -8,7 +8,7 @@ import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.j
 import { addressOf } from '../engine/address.js';
 import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/failure.js';
-import { isKnownDone } from '../engine/registry.js';
+import { knownDone } from '../engine/registry.js';
 import { doneBefore } from '../engine/settle.js';
 import { THAW_MS } from '../engine/wait.js';
 import { SCHEME } from '../http/request.js';
@@ -39,7 +39,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
     // After a refusal a key may stay in use. Then the app may still say that there can be no effect under it any more.
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     // This page may know that it is done although the store did not take that.
-    const done = record && (record.state === 'settled' || isKnownDone(operation, record));
+    const done = record && (record.state === 'settled' || knownDone(operation, record));
     if (effect === 'none' && (done || !open)) return { value: done ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
     // The store may have lost it, so that only this page knows.
     if (record?.state === 'settled') return { next: record, value: undefined };

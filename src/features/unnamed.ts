@@ -19,7 +19,7 @@ import { isDriven } from '../engine/lease.js';
 import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
 import { updateStored } from '../engine/record-access.js';
-import { isKnownDone, logOutsOf } from '../engine/registry.js';
+import { knownDone, logOutsOf } from '../engine/registry.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
 import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
@@ -170,7 +170,7 @@ async function findOrphan(call: Placeless, label: Label, hold: Hold): Promise<Or
   });
   const placeOf = (record: OnceRecord) => ({ ...call, ...addressOf(client, label, namespace, record), id: record.id });
   // What this page knows to be done is not lost, even if the store did not take that.
-  const isLost = (record: OnceRecord) => !isKnownDone(placeOf(record), record);
+  const isLost = (record: OnceRecord) => !knownDone(placeOf(record), record);
   const equal = (await Promise.all(lists)).flat().filter((record) => record.label === label && isLost(record));
   const [first] = equal;
   if (!first) return undefined;
