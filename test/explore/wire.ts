@@ -85,6 +85,11 @@ export class Wire implements Owner {
         over: false,
       };
       this.#world.sent(send);
+      const ends = (tell: (what: unknown) => void) => (what: unknown) => {
+        send.over = true;
+        tell(what);
+      };
+      signal?.addEventListener('abort', () => void (send.over = true));
       const message: Message = {
         id: `${op.label} ${short(key)}, request ${key.sends.length}`,
         context,
@@ -92,8 +97,8 @@ export class Wire implements Owner {
         text,
         url,
         signal,
-        resolve: resolve as (answer: unknown) => void,
-        reject,
+        resolve: ends(resolve as (answer: unknown) => void),
+        reject: ends(reject),
       };
       // Only browsers repeat a request by themselves; Node sends each request once.
       const copied =
