@@ -131,7 +131,7 @@ test.each([undefined, null, ''])(
   'extend refuses the namespace %o, as createOnce does: otherwise a customer who is not known would share somebody’s operations',
   (namespace) => {
     for (const parent of [createOnce({ store: memoryStore() }), createOnce({ store: memoryStore(), namespace: 'shop' })])
-      expect(() => extend(parent, { namespace: namespace as undefined })).toThrow(/namespace/);
+      expect(() => extend(parent, { namespace: namespace as unknown as string })).toThrow(/namespace/);
   },
 );
 

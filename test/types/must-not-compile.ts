@@ -1,9 +1,11 @@
 import ky from 'ky';
-import { isOnceError, type Once, type OnceRequestInit, outcomeOf, type UnknownReason } from 'oncefetch';
+import { createOnce, isOnceError, type Once, type OnceRequestInit, outcomeOf, type UnknownReason } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';
 
 declare const once: Once;
 declare const cart: { id: string } | undefined;
+// @ts-expect-error nobody is logged in yet, and would be for as long as the client lives: it must be a function
+void createOnce({ namespace: cart?.id });
 // @ts-expect-error undefined in a name (the classic: ['pay', undefined] shared by every cart)
 void once.fetch('/x', { once: ['pay', cart?.id] });
 const api = withOnce(ky.create({ prefix: '/api' }), once);
