@@ -8,6 +8,7 @@ const fields = (card: string): FormData => {
   for (const [name, value] of Object.entries({ cart: 'c-42', key: 'k-from-the-server', card })) data.set(name, value);
   return data;
 };
-export const filledIn = fields('4242424242424242');
-export const declinedCard = DECLINED;
+/** What the customer filled in. The rendered page, and so its key, stays the same. */
+export const filledIn = (): FormData => fields('4242424242424242');
+export const declined = (): FormData => fields(DECLINED);
 export { shop, show };

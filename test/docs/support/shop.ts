@@ -18,7 +18,12 @@ interface Order {
   readonly total?: number | undefined;
   /** Of a GraphQL request. */
   readonly variables?: Order | undefined;
+  /** Of a form: the key that the server rendered into it. */
+  readonly key?: string | undefined;
 }
+
+/** What was ordered, as JSON or in the fields of a form. */
+const orderOf = (body: Order | string | undefined): Order | undefined => (typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body)) : body);
 
 export interface Shop extends Relayed {
   readonly server: IdempotentServer;
@@ -33,11 +38,16 @@ export interface Shop extends Relayed {
 const idOf = (cart: unknown): string => String(typeof cart === 'object' && cart !== null ? (cart as { id?: unknown }).id : cart);
 
 function shopServer(): IdempotentServer {
+  let refusals = 0;
   const server: IdempotentServer = idempotentServer<Order>({
     url: '/api/*',
-    refuse: (order) => {
+    refuse: (body) => {
+      const order = orderOf(body);
       const declined = (order?.card ?? order?.variables?.card) === DECLINED || order?.amount === DECLINED_AMOUNT;
-      return declined ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined;
+      if (!declined) return undefined;
+      refusals++;
+      // A form gets the key that it sends next.
+      return Response.json({ code: 'card_declined', ...(order?.key !== undefined && { key: `k-${refusals + 1}` }) }, { status: 402 });
     },
     effect: (order) => {
       const id = `ch_${server.effects.length + 1}`;
