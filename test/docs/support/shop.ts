@@ -45,6 +45,8 @@ function shopServer(): IdempotentServer {
       const order = orderOf(body);
       const declined = (order?.card ?? order?.variables?.card) === DECLINED || order?.amount === DECLINED_AMOUNT;
       if (!declined) return undefined;
+      // As most GraphQL servers do: the refusal is inside a 200.
+      if (order?.variables) return Response.json({ errors: [{ message: 'Declined', extensions: { code: 'CARD_DECLINED' } }], data: { pay: null } });
       refusals++;
       // A form gets the key that it sends next.
       return Response.json({ code: 'card_declined', ...(order?.key !== undefined && { key: `k-${refusals + 1}` }) }, { status: 402 });
