@@ -11,17 +11,20 @@ const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO 
 const forgetRefusal = db.prepare('DELETE FROM orders WHERE cart = ? AND receipt IS NULL');
 
 const store = sqliteStore({ database: db });
-// A customer waits for the page: two attempts, and the next press goes on under the same key. `answers`: it gets the receipt after a restart, too.
+// A customer waits for the page: two attempts, and the next press goes on under the same key.
 export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
+
+/** What the bank is asked. */
+function asked(cart: string, card: string) {
+  forgetRefusal.run(cart);
+  const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+}
 
 /** Asks the bank to charge a cart. */
 export function bank(key: string, cart: string, card: string): Promise<Response> {
-  forgetRefusal.run(cart);
-  return fetch(`${process.env['BANK']}/api/payments`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
-    body: JSON.stringify({ cart, card, amount: 4200 }), // the price is the server's
-  });
+  const init = asked(cart, card);
+  return fetch(`${process.env['BANK']}/api/payments`, { ...init, headers: { ...init.headers, 'idempotency-key': key } });
 }
 
 /** Records the bank's answer about a cart. */
@@ -32,10 +35,8 @@ export async function book(user: string, cart: string, answer: Response): Promis
 
 /** The bank's answer, the same however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
 export async function charge(user: string, cart: string, card: string): Promise<Response> {
-  const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
-  forgetRefusal.run(cart);
   try {
-    const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { method: 'POST', body, once: ['pay', cart] });
+    const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { ...asked(cart, card), once: ['pay', cart] });
     // After a lost answer a 402 proves nothing, and the browser would take it for "not paid".
     if (outcomeOf(answer)?.effect === 'unknown') return notKnown();
     await book(user, cart, answer);
