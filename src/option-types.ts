@@ -214,7 +214,6 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   /**
    * The user to whom the operations belong; give each visitor an id too. A function is called at every call and
    * before every attempt. If it returns nothing or throws, nobody is logged in, and calls reject with a TypeError, or with what it threw.
-   * An explicit `undefined` is a TypeError.
    */
   namespace?: string | (() => string | null | undefined);
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them, plus yours */
