@@ -14,16 +14,16 @@ const store = sqliteStore({ database: db });
 // A customer waits for the page: two attempts, and the next press goes on under the same key.
 export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
 
-/** What the bank is asked. */
-function asked(cart: string, card: string) {
-  forgetRefusal.run(cart);
+/** The request for the bank. */
+function chargeOf(cart: string, card: string) {
   const body = JSON.stringify({ cart, card, amount: 4200 }); // the price is the server's
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body };
 }
 
 /** Asks the bank to charge a cart. */
 export function bank(key: string, cart: string, card: string): Promise<Response> {
-  const init = asked(cart, card);
+  forgetRefusal.run(cart);
+  const init = chargeOf(cart, card);
   return fetch(`${process.env['BANK']}/api/payments`, { ...init, headers: { ...init.headers, 'idempotency-key': key } });
 }
 
@@ -35,8 +35,9 @@ export async function book(user: string, cart: string, answer: Response): Promis
 
 /** The bank's answer, the same however often it is asked for; 504 while nobody knows. `user`: from the session, never from the form. */
 export async function charge(user: string, cart: string, card: string): Promise<Response> {
+  forgetRefusal.run(cart);
   try {
-    const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { ...asked(cart, card), once: ['pay', cart] });
+    const answer = await onceFor(user).fetch(`${process.env['BANK']}/api/payments`, { ...chargeOf(cart, card), once: ['pay', cart] });
     // After a lost answer a 402 proves nothing, and the browser would take it for "not paid".
     if (outcomeOf(answer)?.effect === 'unknown') return notKnown();
     await book(user, cart, answer);
