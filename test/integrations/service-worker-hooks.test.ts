@@ -1,6 +1,6 @@
 /**
- * Goal: however long a hook of the worker's client waits, nothing is sent in the session of a user who has logged in meanwhile.
- * Method: a simulated scope of a service worker, and hooks during which another user logs in.
+ * Goal: however long a hook of the worker's client waits, nothing is sent in the session of a user who has logged in meanwhile, or too late.
+ * Method: a simulated scope of a service worker, and hooks during which another user logs in, or the device sleeps.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { around, type OnceOptions } from '../../src/entries/index.js';
@@ -98,6 +98,26 @@ describe('namespace answers slowly, and the store answers slowly after it', () =
     };
     expect(await world.run(outbox(once, { namespace })())).toEqual({ open: 0 });
     expect([sent().length, asked]).toEqual([1, 3]);
+  });
+});
+
+describe('the device sleeps while the user is checked a last time, after a slow store', () => {
+  test.each<[string, OnceOptions, last: number]>([
+    ['without hooks', {}, 1],
+    ['with `around`', { use: [...everything(), around(async (_, send) => send())] }, 2],
+  ])('the consent is over when it wakes: nothing is sent (%s)', async (_, hooks, last) => {
+    let asked = 0;
+    const { world, tab, once, sent } = await scene([charged(lost())], {}, hooks);
+    const namespace = async (): Promise<string> => {
+      if (asked++ === last) {
+        await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
+        tab.faults.next({ name: 'slow', ms: 5 * SECOND });
+      } else if (asked === last + 2) world.clock.jump(30 * MINUTE);
+      return 'ann';
+    };
+    await world.run(outbox(once, { namespace })());
+    expect(sent()).toEqual([]);
+    expect(world.record()).toMatchObject({ state: 'pending' });
   });
 });
 

@@ -99,9 +99,11 @@ interface Inside {
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
   const { settings, parts, platform, transport } = once['~oncefetch']() as Inside;
   const still = async (before: string | undefined): Promise<void> => {
+    const at = platform.clock.now();
     const { user } = await inTime(asks);
+    // Longer than `inTime` waits: the device slept. An attempt that asks in `leave` may then be hours late, and nothing after this checks its time.
     // `here.user` differs if another attempt has learned meanwhile that the user has changed.
-    if (user !== before || here.user !== before) {
+    if (platform.clock.now() - at > ASK_MS_MAX || user !== before || here.user !== before) {
       here.user = undefined;
       throw new Error('another user has logged in');
     }
