@@ -183,6 +183,20 @@ describe.each(CONTEXTS)('while a call waits in %s', (_, of) => {
     },
   );
 
+  test.for<[string, PayOptions]>([
+    ['an equal press', {}],
+    ['a press with another payload', { body: { cart: 'c1', amount: 12 } }],
+  ])('the store is lost, and the answer: %s that waits sends nothing', async ([, press], { world }) => {
+    const [driver, waiter] = [world.open({ ...SHORT, ...ONE }, of), world.open(SHORT, of)];
+    const [first] = await world.begin(pay(driver.once), charged(delayed(5 * SECOND, lost())));
+    const [second] = await world.begin(pay(waiter.once, press));
+    await world.clock.advance(2 * SECOND);
+    world.empty();
+    expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(await world.end(waiter.tab, second)).toMatchObject(NOT_SURE);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
   test('behind one that then gets no token: it cannot tell, and the next press is sent', async ({ world }) => {
     let refuse = (_: Error): void => {};
     const headers = () => new Promise<never>((_, reject) => void (refuse = reject));
@@ -349,17 +363,18 @@ test('a call whose time is over when its page wakes up is not told none, if anot
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-describe.each(REMOVES)('a press that waits for a tab whose first write takes a second, so that it has seen no record; then %s', (_, removes) => {
-  test.for<[string, PayOptions, Entry, effect: string]>([
-    ['the answer is lost', {}, lost(), 'unknown'],
-    ['the answer is lost, and the press has another payload', { body: { cart: 'c1', amount: 12 } }, lost(), 'unknown'],
-    ['it is done', {}, answers(201), 'done'],
-  ])('%s: it sends nothing, and the next press is sent', async ([, of, answer, effect], { world }) => {
+describe.each(REMOVES)('a press that waits for a tab whose first write is slow, so that it has seen no record; then %s', (_, removes) => {
+  test.for<[string, PayOptions, Entry, effect: string, slowMs: number]>([
+    ['the answer is lost', {}, lost(), 'unknown', SECOND],
+    ['the answer is lost, all within a second', {}, lost(), 'unknown', 0.3 * SECOND],
+    ['the answer is lost, and the press has another payload', { body: { cart: 'c1', amount: 12 } }, lost(), 'unknown', SECOND],
+    ['it is done', {}, answers(201), 'done', SECOND],
+  ])('%s: it sends nothing, and the next press is sent', async ([, of, answer, effect, slowMs], { world }) => {
     const [driver, waiter] = [world.open({ ...SHORT, ...ONE }), world.open(SHORT)];
-    driver.tab.faults.next({ name: 'slow', ms: SECOND });
-    const [first] = await world.begin(pay(driver.once), charged(delayed(SECOND, answer)));
+    driver.tab.faults.next({ name: 'slow', ms: slowMs });
+    const [first] = await world.begin(pay(driver.once), charged(delayed(slowMs, answer)));
     const [second] = await world.begin(pay(waiter.once, of));
-    await world.clock.advance(1.5 * SECOND);
+    await world.clock.advance(1.5 * slowMs);
     expect(world.server.arrivals).toHaveLength(1);
     await world.run(removes(world, {}));
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect });
@@ -369,14 +384,15 @@ describe.each(REMOVES)('a press that waits for a tab whose first write takes a s
   });
 });
 
-test('a press that waits for less than a second for a tab which then dies, and has stored nothing, is sent', async ({ world }) => {
+test('a press that waits for a tab which then dies, and has stored nothing, cannot tell, and the next press is sent', async ({ world }) => {
   const [driver, waiter] = [world.open(SHORT), world.open(SHORT)];
   driver.tab.faults.next('hang');
   await world.begin(pay(driver.once));
   const [press] = await world.begin(pay(waiter.once));
   await world.clock.advance(0.9 * SECOND);
   driver.tab.kill();
-  expect((await world.end(waiter.tab, press, answers(201))).outcome).toMatchObject({ type: 'fresh' });
+  expect(await world.end(waiter.tab, press)).toMatchObject(NOT_SURE);
+  expect((await world.end(waiter.tab, pay(waiter.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
 });
 
 test.for<[string, TabOptions]>([
