@@ -2,7 +2,6 @@
 import * as oncefetch from 'oncefetch';
 import { show } from '../support/stage.js';
 
-export const { isOnceError, outcomeOf } = oncefetch;
 export const once = oncefetch.createOnce({ namespace: 'u-7' });
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
 export { show };

@@ -3,7 +3,6 @@ import * as oncefetch from 'oncefetch';
 import { generic } from 'oncefetch/dialects';
 import { shop, show } from '../support/stage.js';
 
-export const { outcomeOf } = oncefetch;
 export const session = { userId: 'guest-7f1c' };
 export const cart = { id: 'c-42', total: 4200 };
 export const once = oncefetch.createOnce({ namespace: () => session.userId, dialect: generic({ perAccount: false }) });

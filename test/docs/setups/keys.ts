@@ -8,7 +8,6 @@ export const session = { userId: 'u-7' };
 export const card = '4242424242424242';
 export const goodCard = card;
 export const declinedCard = DECLINED;
-export const { outcomeOf } = oncefetch;
 /** The `verdict` that the page shows. */
 export const verdict = ({ status, json }: oncefetch.Evidence) =>
   status === 402 && (json as { code?: string }).code === 'card_declined' ? ('rejected-for-good' as const) : undefined;

@@ -4,7 +4,6 @@ import { DECLINED } from '../support/shop.js';
 import { shop, show } from '../support/stage.js';
 
 export const once = oncefetch.createOnce({ namespace: 'u-7' });
-export const { outcomeOf } = oncefetch;
 export const goodCard = '4242424242424242';
 export const declinedCard = DECLINED;
 export const pay = (card: string, order: { cart: string; gift?: boolean } = { cart: 'c-42' }): Promise<Response> =>

@@ -6,7 +6,6 @@ import { DECLINED_AMOUNT } from '../support/shop.js';
 import { shop, show } from '../support/stage.js';
 
 export type { OnceEvent };
-export const { outcomeOf } = oncefetch;
 export const order = { id: 'o-42', total: 4200 };
 export const ledger = shop().origin;
 export const once = oncefetch.createOnce({ namespace: 'billing', store: oncefetch.memoryStore() });

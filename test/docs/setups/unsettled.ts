@@ -12,6 +12,5 @@ await before
   .catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
 reload();
 
-export const { outcomeOf } = oncefetch;
 export const once = oncefetch.createOnce(options);
 export { show };
