@@ -19,13 +19,16 @@ export async function otherPayload(bench: Bench): Promise<Found> {
   return { ...found, finding: other.status >= 500 ? 'stored-fault' : 'refuses-payload', evidence };
 }
 
+const unrefused = (status: number): string =>
+  `the server should have refused the payload, but answered ${status}${status < 300 ? ': if that is a refusal, it needs a rule (docs/dialects.md#declined-inside-a-2xx)' : ''}`;
+
 /** A refusal, and then a corrected request. */
 export async function refusal(bench: Bench): Promise<Found> {
   const operation = bench.operation();
   const newKey = { ...operation, key: bench.operation().key };
   const { value, effects } = await bench.counting(async () => {
     const refused = await bench.send(operation, { payload: 'refused' });
-    if (refused && !isRefusal(refused)) throw new NotTried(`the server should have refused the payload, but answered ${refused.status}`);
+    if (refused && !isRefusal(refused)) throw new NotTried(unrefused(refused.status));
     const repeated = await bench.send(operation, { payload: 'refused' });
     const corrected = await bench.insist(operation);
     const later = corrected.at(-1);

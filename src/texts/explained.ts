@@ -25,7 +25,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   ],
   'refused-after-ambiguity': [
     'it was refused, but an earlier attempt was lost and may have taken effect',
-    'After a 401, log in and call again. Otherwise ask your server, and settle it.',
+    'After a 401, log in. Then call again: it goes on with the same key. Or ask your server, and settle it.',
   ],
   'not-a-verdict': [
     'nothing says whether it did: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',

@@ -103,7 +103,7 @@ export const MISTAKES = {
   'lease-time': 'must be from 1000 to 3600000 ms',
   'key-window': 'must be longer than limits.attemptMs',
   durability: 'needs a store that outlives the process',
-  dialect: "must be 'none' or a dialect, such as stripe of 'oncefetch/dialects'",
+  dialect: "must be 'none' or a dialect, such as stripe() of 'oncefetch/dialects'",
   store: 'must be a store, such as memoryStore()',
   connectivity: 'must have the functions online and subscribe',
   signal: 'must be an AbortSignal',
@@ -118,7 +118,7 @@ export const MISTAKES = {
   'sent-already': 'called send for an attempt that was sent already, or is over',
   'other-response': 'must return the Response that send gave',
   steady: 'must return the same text until another user logs in',
-  verdict: 'must return one of its words, or undefined',
+  verdict: "must return a word such as 'rejected', or undefined",
   origin: 'must be an origin such as "https://api.shop.example"',
   url: 'must be a URL',
   'url-absolute': 'must be absolute where there is no page',
@@ -156,10 +156,12 @@ export type Mistake = keyof typeof MISTAKES;
 export const wrong = (where: string, mistake: Mistake, got?: string): string => `once: ${where} ${MISTAKES[mistake]}${got === undefined ? '' : `, got ${got}`}`;
 
 const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false sends it without a key; or it needs ";
+/** A dialect that was not called is a function. */
+const CALLED_FIRST = 'to be called, as in stripe(); or, to be asked for each request, it needs ';
 
 /**
  * The message of the TypeError if the client was made without the feature that `what` needs. axios takes a TypeError whose message has the
  * word "fetch" for a broken network, and throws its "Network Error" instead. So the message must not have the name of this package either.
  */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : ''}${feature}(): import it for createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : what === 'dialect' ? CALLED_FIRST : ''}${feature}(): import it for createOnce({ use: [${feature}()] })`;

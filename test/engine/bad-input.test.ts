@@ -363,7 +363,7 @@ describe('keys', () => {
     test('a value that is not a dialect is refused, and the error lists what is allowed', () => {
       const { tab } = newWorld().open();
       expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(
-        `once: dialect must be 'none' or a dialect, such as stripe of 'oncefetch/dialects', got "stripe"`,
+        `once: dialect must be 'none' or a dialect, such as stripe() of 'oncefetch/dialects', got "stripe"`,
       );
       expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
       expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
@@ -446,7 +446,7 @@ describe('requests that no attempt could send', () => {
 describe('hooks that misbehave after a charge', () => {
   test.for<[string, (evidence: Evidence) => unknown, string]>([
     ['throws', () => JSON.parse('{'), 'JSON'],
-    ['says an unknown word', () => 'succeeded', says('must return one of its words, or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"')],
+    ['says an unknown word', () => 'succeeded', says('must return a word such as \'rejected\', or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"')],
     ['says a number', () => 7, 'number'],
     ['says false because it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
     ['says null', () => null, 'null'],

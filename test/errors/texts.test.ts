@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { OnceErrorCode } from '../../src/core/codes.js';
 import type { Outcome } from '../../src/core/outcome.js';
 import { OnceError } from '../../src/errors.js';
+import { explained } from '../../src/texts/explained.ts';
 import * as full from '../../src/texts/full.ts';
 import * as lean from '../../src/texts/lean.ts';
 import { LEAN } from '../support/texts.js';
@@ -51,6 +52,17 @@ test('a POST without a name is told every way to name it, and what leaves it to 
   const ways = ["once: ['pay', cart.id]", 'createOnce({ operation })', 'once: false', 'unnamed()'].map((way) => text.indexOf(way));
   expect(ways).not.toContain(-1);
   expect(ways).toEqual([...ways].sort((a, b) => a - b));
+});
+
+test('a dialect that was not called is told to be called, before hooks()', () => {
+  const text = full.needs('dialect', 'hooks');
+  expect(text.indexOf('stripe()')).toBeGreaterThan(0);
+  expect(text.indexOf('stripe()')).toBeLessThan(text.indexOf('hooks()'));
+});
+
+test('after a refusal that may become a proof, the advice is to call again at that time', () => {
+  const refused: Outcome = { ...UNKNOWN, reason: 'refused-after-ambiguity', retryAt: 0 };
+  expect(explained(refused).next).toMatch(/^After a 401, log in\. Then call again: it goes on with the same key\. .* Wait until 1970-01-01T00:00:00.000Z before that\.$/);
 });
 
 test('no text about a missing feature has the words by which axios recognises a broken network: it would hide the text', () => {

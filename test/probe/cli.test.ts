@@ -89,6 +89,12 @@ test('a row that was not played names the option that plays it', async () => {
   for (const option of ['--changed-body', '--refused-body', '--header', '--as']) expect(out).toMatch(new RegExp(`Not tried: .*${option}`));
 });
 
+test('a refused payload that is answered with a 2xx leads to the rule for it', async () => {
+  await using shop = await startLiar(honest, 0);
+  const { out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"order":"{{operation}}"}', '--refused-body', '{"order":"no"}', ...FAST);
+  expect(out).toMatch(/Not tried: the server should have refused the payload, but answered 201: .*docs\/dialects\.md#declined-inside-a-2xx/);
+});
+
 // The command starts a process each time it counts.
 test('counts by a command, and finds the key in the body', { timeout: 300_000 }, async () => {
   await using shop = await startLiar((asked, ledger) => ledger.honest({ ...asked, key: (JSON.parse(asked.body) as { id: string }).id }), 0);
