@@ -53,11 +53,12 @@ export async function takeLock(
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const record = readRecord(await orStoreError(job, readStored(job)));
   see(job.seen, record, Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)));
-  const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
-  tellWait(job, '', 0, clock.now() + ms, 'another-context');
+  const now = clock.now();
+  const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - now) / 2);
+  tellWait(job, '', 0, now + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
-  // Who had the lock may have stored its record after this look, and sent it. If there is none now, `move` or a log-out may have taken it.
-  if (release && !record) job.seen.at = -Infinity;
+  // Who had the lock for so long may have stored its record after this look, and sent it. If there is none now, `move` or a log-out may have taken it.
+  if (release && !record && sleptSince(client, now)) job.seen.at = -Infinity;
   return { release: release ?? FREE, waited: { ended: endedBefore(record) }, locked: !!release };
 }
 
