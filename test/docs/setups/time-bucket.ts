@@ -1,8 +1,8 @@
 /** The arguments of a key function that stands alone, at a given time. */
-import type * as oncefetch from 'oncefetch';
+import type { KeyStrategy } from 'oncefetch';
 import { show } from '../support/stage.js';
 
-export const at = (time: string): Parameters<oncefetch.KeyStrategy>[0] => ({
+export const at = (time: string): Parameters<KeyStrategy>[0] => ({
   namespace: 'u-7',
   operation: ['pay', 'c-42'],
   fingerprint: '',
