@@ -157,7 +157,7 @@ export const wrong = (where: string, mistake: Mistake, got?: string): string => 
 
 const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false sends it without a key; or it needs ";
 /** A dialect that was not called is a function. */
-const CALLED_FIRST = 'to be called, as in stripe(); or, to be asked for each request, it needs ';
+const CALLED_FIRST = 'to be called, as in stripe(); or ';
 
 /**
  * The message of the TypeError if the client was made without the feature that `what` needs. axios takes a TypeError whose message has the

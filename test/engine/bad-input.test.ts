@@ -446,7 +446,11 @@ describe('requests that no attempt could send', () => {
 describe('hooks that misbehave after a charge', () => {
   test.for<[string, (evidence: Evidence) => unknown, string]>([
     ['throws', () => JSON.parse('{'), 'JSON'],
-    ['says an unknown word', () => 'succeeded', says('must return a word such as \'rejected\', or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"')],
+    [
+      'says an unknown word',
+      () => 'succeeded',
+      says('must return a word such as \'rejected\', or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"'),
+    ],
     ['says a number', () => 7, 'number'],
     ['says false because it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
     ['says null', () => null, 'null'],

@@ -1,5 +1,5 @@
 /** A checkout page that chooses its own keys, and a customer who clears the browser. */
-import * as oncefetch from 'oncefetch';
+import type { Evidence } from 'oncefetch';
 import { DECLINED } from '../support/shop.js';
 import { evict, shop, show } from '../support/stage.js';
 
@@ -9,7 +9,7 @@ export const card = '4242424242424242';
 export const goodCard = card;
 export const declinedCard = DECLINED;
 /** The `verdict` that the page shows. */
-export const verdict = ({ status, json }: oncefetch.Evidence) =>
+export const verdict = ({ status, json }: Evidence) =>
   status === 402 && (json as { code?: string }).code === 'card_declined' ? ('rejected-for-good' as const) : undefined;
 export const clearBrowser = evict;
 export { shop, show };
