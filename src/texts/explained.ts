@@ -25,7 +25,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   ],
   'refused-after-ambiguity': [
     'it was refused, but an earlier attempt was lost and may have taken effect',
-    'After a 401, log in. Then call again: it goes on with the same key. Or ask your server, and settle it.',
+    'After a 401, log in. Then call again, or ask your server and settle it.',
   ],
   'not-a-verdict': [
     'nothing says whether it did: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
@@ -36,7 +36,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'After a resume(), call again with the current payload. Otherwise call again with the first one, or ask your server and settle it.',
   ],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
-  bytes: ['the server holds other bytes under this key', 'Find out whether those took effect, and settle it.'],
+  bytes: ['the server holds other bytes under this key', 'Ask your server, by reconcile or by hand, and settle it.'],
   'key-expired': [
     'the server may have forgotten the key, so sending again could take effect twice',
     'Ask your server, by reconcile or by hand, and settle it.',

@@ -156,12 +156,10 @@ export type Mistake = keyof typeof MISTAKES;
 export const wrong = (where: string, mistake: Mistake, got?: string): string => `once: ${where} ${MISTAKES[mistake]}${got === undefined ? '' : `, got ${got}`}`;
 
 const NAMES_FIRST = "one, such as once: ['pay', cart.id] or from createOnce({ operation }); once: false sends it without a key; or it needs ";
-/** A dialect that was not called is a function. */
-const CALLED_FIRST = 'to be called, as in stripe(); or ';
 
 /**
  * The message of the TypeError if the client was made without the feature that `what` needs. axios takes a TypeError whose message has the
  * word "fetch" for a broken network, and throws its "Network Error" instead. So the message must not have the name of this package either.
  */
 export const needs = (what: string, feature: string): string =>
-  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : what === 'dialect' ? CALLED_FIRST : ''}${feature}(): import it for createOnce({ use: [${feature}()] })`;
+  `once: ${what} needs ${feature === 'unnamed' ? NAMES_FIRST : what === 'dialect' ? 'a call, such as stripe(), or ' : ''}${feature}(): import it for createOnce({ use: [${feature}()] })`;
