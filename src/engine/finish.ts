@@ -117,9 +117,12 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
     // If this is a background call, or if the resumed operation's user has left, nobody is here to press again. So put the record back as it was
     // found, still clean, for a later resume to go on with.
     const { agreed } = job;
-    const stays = agreed || (job.resumeOnly && !isSamePerson(job));
+    const left = !isSamePerson(job);
+    const stays = agreed || (job.resumeOnly && left);
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    const ending = stored && !stays ? decision.ending : unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store');
+    // On a server, `claim` does not ask who is here: the user may have left before it found no record, because `move` had taken one that was sent.
+    const moved = left && job.client.platform.server && drive.start.inserted;
+    const ending = stored && !stays && !moved ? decision.ending : unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store');
     return tell(drive, ending, undefined, undefined, { cause });
   }
   if (decision.ask) {

@@ -4,11 +4,11 @@
  * extended from one another.
  */
 import { describe, expect } from 'vitest';
-import { type Around, around, extend, type Once, type OnceOptions, operation, pending, refresh, unnamed } from '../../src/entries/index.js';
+import { type Around, around, extend, move, type Once, type OnceOptions, operation, pending, refresh, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
 
 function scene(options: OnceOptions = {}) {
   const world = newWorld();
@@ -181,4 +181,20 @@ describe('a log-in during a resume loses nothing of the previous user', () => {
     await world.run(resumed(once));
     expect(world.server.arrivals).toHaveLength(1);
   });
+});
+
+test('on a server, a call that begins while `move` takes what another process has sent is not told that nothing was sent', async ({ world }) => {
+  const PROCESS = { server: true, locks: false } as const;
+  const who = { user: 'guest' };
+  const first = world.open({ ...ONE, namespace: 'guest' }, PROCESS);
+  const later = world.open({ ...ONE, namespace: 'ann' }, PROCESS);
+  await world.end(first.tab, pay(first.once), charged(lost()));
+  const { tab, once } = world.open({ ...ONE, namespace: () => who.user }, PROCESS);
+  tab.at(1, () => tab.freeze());
+  const [press] = await world.begin(pay(once));
+  who.user = 'ann';
+  await world.run(move(later.once, 'guest'));
+  tab.thaw();
+  expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'identity', attempts: 0 });
+  expect(world.server.arrivals).toHaveLength(1);
 });
