@@ -48,8 +48,9 @@ export const results = {
 export type Results = typeof results;
 
 export const where = (): string => {
-  const { cpu, cores, os, node } = results.node?.where ?? {};
-  return `${cores} cores, ${cpu}, ${os}, Node ${node}`;
+  const { cores, os, node } = results.node?.where ?? {};
+  const cpus = new Set(Object.values(results).map((result) => result?.where['cpu']));
+  return `${cores} cores, ${[...cpus].sort().join(' or ')}, ${os}, Node ${node}`;
 };
 
 /** Formats a number with two digits, or as an integer with separated thousands. */
