@@ -37,7 +37,9 @@ export const OPERATIONS_MAX = 32;
  * driver has left.
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
-  const kept = knownDone(job, left) ?? left;
+  const known = knownDone(job, left);
+  // A key of the app may serve several operations: what is known of an earlier one says nothing of this one.
+  const kept = known?.createdAt === left.createdAt ? known : left;
   const previous = kept.previous?.keyInUse ? kept.previous : undefined;
   if (job.client.platform.server || !(kept.ending || (left.random && job.name.length))) return;
   keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(kept), revision: left.revision, previous, lease }), OPERATIONS_MAX);

@@ -178,6 +178,19 @@ describe('a press that means another effect', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
+  test('under a key of the app that serves both: when its answer is lost, the end of the one before does not take its place', async ({ world }) => {
+    const { tab, once } = world.open({ ...ONE, ...SHOP, repeat: 'always', reconcile: async () => 'done' });
+    const of = { key: 'key-of-the-app' };
+    const fails = () => tab.faults.rate('fail-before-commit', 1);
+    // The server knows the order, but not this key.
+    const first = await world.end(tab, pay(once, of), during(fails, answers(409, { code: 'duplicate_order' })));
+    expect(first.outcome).toMatchObject({ effect: 'done' });
+    tab.faults.clear();
+    await world.clock.advance(SECOND);
+    expect((await world.end(tab, pay(once, { ...of, ...EDITED }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once, { ...of, ...EDITED }), replays())).outcome).toMatchObject({ effect: 'done' });
+  });
+
   test('by another user begins', ({ world, page }) => beginsAnew(world, { ...page, once: page.tab.once({ namespace: 'bob' }) }));
 
   test('by a process begins: another one may have forgotten it, and a sweep removed it', async ({ world }) => {
