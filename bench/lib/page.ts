@@ -7,7 +7,7 @@ export const page = (): string => `# Cost
 
 What oncefetch adds to a request, what other clients add, and which of its own goals oncefetch misses. \`npm run bench:docs\` writes this page from the results in \`bench/results\`.
 
-**Compare the ratios, not the times.** Each table comes from one machine (${where()}), which did other work meanwhile. All clients ran in turn in one process, and figures that are compared come from the same round. Differences under ten percent are noise. Counts and sizes are exact.
+**Compare the ratios, not the times.** Each table comes from one machine (${where()}), which did other work meanwhile. Figures that are compared come from the same round, in one process. Differences under ten percent are noise. Counts and sizes are exact.
 
 ## Goals
 

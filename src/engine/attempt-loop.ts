@@ -66,7 +66,7 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
   // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
   await awaitNetwork(drive);
   // If the server asked to wait beyond this call's time, make a single attempt.
-  let triesMax = at > begun && at >= deadline ? 1 : settings.limits.attempts;
+  let triesMax = at >= deadline ? 1 : settings.limits.attempts;
   /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
   let waitsEnd = begun + aheadMs - spentAt < SPENT_MS ? begun : 0;
   // Attempts that find work in progress (`waits`) do not count against `limits.attempts`; all others do (`tries`).

@@ -37,18 +37,16 @@ export const OPERATIONS_MAX = 32;
  * driver has left.
  */
 export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
-  const known = knownDone(job, left);
-  // A key of the app may serve several operations: what is known of an earlier one says nothing of this one.
-  const kept = known?.createdAt === left.createdAt ? known : left;
+  const kept = knownDone(job, left) ?? left;
   const previous = kept.previous?.keyInUse ? kept.previous : undefined;
   if (job.client.platform.server || !(kept.ending || (left.random && job.name.length))) return;
   keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(kept), revision: left.revision, previous, lease }), OPERATIONS_MAX);
 }
 
-/** What this page knows to have taken effect under the record's key, although the store may not have taken that. */
-export function knownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, { key }: Pick<OnceRecord, 'key'>): OnceRecord | undefined {
+/** The operation of this record, if this page knows that it took effect, although the store may not have taken that. A key of the app may serve several. */
+export function knownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, of: Pick<OnceRecord, 'key' | 'createdAt'>): OnceRecord | undefined {
   const known = job.client.registry.leftOpen.get(job.operationKey);
-  return known?.ending && known.key === key ? known : undefined;
+  return known?.ending && known.key === of.key && known.createdAt === of.createdAt ? known : undefined;
 }
 
 const nameOfLogOuts = ({ store }: Client, namespace: Namespace): string => `${store.scope} ${namespace}`;
