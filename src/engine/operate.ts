@@ -16,7 +16,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
-import { knownDone, keepLeftOpen, keepRecent, keyedOperationOf, logOutsOf, OPERATIONS_MAX } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';

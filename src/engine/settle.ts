@@ -8,7 +8,7 @@ import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
 import { commit } from './record-access.js';
-import { knownDone, keepLeftOpen, keepRecent, keyedOperationOf } from './registry.js';
+import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
 import { isAbandoned } from './wait.js';

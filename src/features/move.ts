@@ -9,7 +9,7 @@ import { leftOpen, tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, publish } from '../engine/observe.js';
 import { readStored, timed, updateStored } from '../engine/record-access.js';
-import { knownDone, keepLeftOpen } from '../engine/registry.js';
+import { keepLeftOpen, knownDone } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { doneBefore } from '../engine/settle.js';
 import { stateOf } from '../engine/shown.js';
