@@ -30,7 +30,7 @@ const PAYLOADS_MAX = 8;
 
 /**
  * Makes the call: joins the operation in flight, or claims the name and drives it. Resolves with the answer, or with the value of a function given to
- * `run`. `call`: the feature that gets each call, which then makes it without that.
+ * `run`. `call`: the feature that wraps each call; what it is given makes the call itself.
  */
 export async function operate(given: Call, { call } = given.client.parts): Promise<unknown> {
   const { settings, address, signal, request } = given;

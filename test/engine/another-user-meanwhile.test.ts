@@ -4,11 +4,11 @@
  * extended from one another.
  */
 import { describe, expect } from 'vitest';
-import { type Around, around, extend, move, type Once, type OnceOptions, operation, pending, refresh, unnamed } from '../../src/entries/index.js';
+import { type Around, around, extend, move, type Once, type OnceOptions, operation, pending, refresh, run, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 function scene(options: OnceOptions = {}) {
   const world = newWorld();
@@ -183,18 +183,36 @@ describe('a log-in during a resume loses nothing of the previous user', () => {
   });
 });
 
-test('on a server, a call that begins while `move` takes what another process has sent is not told that nothing was sent', async ({ world }) => {
+describe('on a server, a call that has not looked yet when its user logs in', () => {
   const PROCESS = { server: true, locks: false } as const;
-  const who = { user: 'guest' };
-  const first = world.open({ ...ONE, namespace: 'guest' }, PROCESS);
-  const later = world.open({ ...ONE, namespace: 'ann' }, PROCESS);
-  await world.end(first.tab, pay(first.once), charged(lost()));
-  const { tab, once } = world.open({ ...ONE, namespace: () => who.user }, PROCESS);
-  tab.at(1, () => tab.freeze());
-  const [press] = await world.begin(pay(once));
-  who.user = 'ann';
-  await world.run(move(later.once, 'guest'));
-  tab.thaw();
-  expect((await world.end(tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'identity', attempts: 0 });
-  expect(world.server.arrivals).toHaveLength(1);
+
+  /** The process is frozen before its first look, and meanwhile its user logs in. */
+  async function logsIn(world: World, begin: (once: Once) => Promise<Response>, meanwhile?: () => Promise<unknown>) {
+    const who = { user: 'guest' };
+    const { tab, once } = world.open({ ...ONE, namespace: () => who.user }, PROCESS);
+    tab.at(1, () => tab.freeze());
+    const [call] = await world.begin(begin(once));
+    who.user = 'ann';
+    await meanwhile?.();
+    tab.thaw();
+    return world.end(tab, call);
+  }
+
+  test.for<[string, (once: Once) => Promise<Response>]>([
+    ['a call', (once) => pay(once)],
+    ['a function', (once) => run(once, NAME, () => Promise.reject<Response>(new Error('it was called')))],
+  ])('is not told that nothing was sent if `move` takes what another process has sent: %s', async ([, begin], { world }) => {
+    const [first, later] = [world.open({ ...ONE, namespace: 'guest' }, PROCESS), world.open({ ...ONE, namespace: 'ann' }, PROCESS)];
+    await world.end(first.tab, pay(first.once), charged(lost()));
+    const { outcome } = await logsIn(world, begin, () => world.run(move(later.once, 'guest')));
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'identity', attempts: 0 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('is told that nothing was sent if it finds the record, and that says so', async ({ world }) => {
+    await pressOffline(world.tab(), (page) => pay(page.once({ namespace: 'guest' })));
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+    await world.clock.advance(MINUTE);
+    expect((await logsIn(world, (once) => pay(once))).outcome).toMatchObject({ type: 'unsent' });
+  });
 });
