@@ -1,5 +1,5 @@
 /** The page that is closed, reloaded and crashed. It has one button, which the script presses from outside. */
-import { createOnce, operation as operationOf, outcomeOf, settle } from 'oncefetch';
+import { createOnce, insecureOrigins, operation as operationOf, outcomeOf, settle } from 'oncefetch';
 
 /** What the customer is told. */
 export interface Told {
@@ -32,7 +32,12 @@ export interface KillPage {
   knows(cart: string): Promise<'settled' | 'unsettled' | 'nothing'>;
 }
 
-const once = createOnce({ namespace: 'customer', retry: { minDelayMs: 20, maxDelayMs: 200 }, limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 } });
+const once = createOnce({
+  namespace: 'customer',
+  use: [insecureOrigins()],
+  retry: { minDelayMs: 20, maxDelayMs: 200 },
+  limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 },
+});
 
 const request = (order: Order) => ({ method: 'POST', headers: { 'content-type': 'application/json', 'x-lane': 'oncefetch' }, body: JSON.stringify(order) });
 
