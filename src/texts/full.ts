@@ -19,7 +19,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_CLAIM_LOST:
     'another tab or process took it over, clear() stopped it, or its record is gone. Call again with the same name; if the storage was emptied, first find out what happened',
   ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
-  ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
+  ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing more is sent. Call again when it works',
   ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it with evenIfUnknown: true',
 };
 

@@ -125,6 +125,15 @@ describe('every code', () => {
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'OnceError', code, message, outcome: { effect: EFFECTS[code] } });
   });
 
+  test('ERR_ONCE_STORE after an attempt does not say that nothing was sent', async () => {
+    const { world, tab, once } = newWorld().open();
+    tab.faults.next('none', 'look-fails');
+    const { error, outcome } = await world.end(tab, pay(once), charged(lost()));
+    expect(isOnceError(error, 'ERR_ONCE_STORE')).toBe(true);
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'store', attempts: 1 });
+    expect((error as Error).message).not.toContain('nothing was sent');
+  });
+
   test('each code has a message of its own', () => {
     const codes = Object.keys(WAYS) as OnceErrorCode[];
     const outcomeOfCode = (code: OnceErrorCode): Outcome =>
