@@ -101,7 +101,7 @@ export interface Limits {
   attemptMs?: number | undefined;
   /** The longest time of the whole call: attempts, waits, hooks and reads of the store. Storing the end may take another second. @default 120_000 */
   totalMs?: number | undefined;
-  /** How long a call waits while the server says that the work is in progress; at most nine tenths of the time that it has left, so that it can still ask `reconcile`. @default 60_000 */
+  /** How long a call waits while the server says that the work is in progress; at most nine tenths of the time that it has left, so that it can still ask `reconcile`; not at all within a minute after a call that gave up. @default 60_000 */
   inProgressMs?: number | undefined;
   /**
    * How long a call waits while the device is offline. If it has made no attempt yet, it then makes one anyway; if an attempt got no answer,
@@ -231,7 +231,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   durability?: 'best-effort' | 'required' | undefined;
   /**
    * The wait between attempts, and the retry `budget` of each server: a failed attempt costs 1, a success returns 0.1. At half of the
-   * budget automatic retries stop, except the first one of a named call; `false` means no budget. @default 500 ms to 15_000 ms, factor 2, budget 100
+   * budget automatic retries stop, except the first one of a named call and those of resumed calls; `false` means no budget. @default 500 ms to 15_000 ms, factor 2, budget 100
    */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
   /**
