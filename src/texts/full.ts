@@ -11,7 +11,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_UNKNOWN: 'it may have taken effect; nobody can tell yet. Call again with the same name, resume() it, or settle() it once you know',
   ERR_ONCE_UNSENT: 'nothing was sent and nothing will be. Call again when you like',
   ERR_ONCE_MISMATCH: 'another payload or key is pending under this name, so nothing was sent. Resume that one first',
-  ERR_ONCE_ALREADY_SETTLED: 'it ended earlier, for this or another payload; this call changed nothing. For another effect, use another name, or repeat',
+  ERR_ONCE_ALREADY_SETTLED: 'it ended earlier, for this or another payload. For another effect, use another name, or repeat',
   ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
   ERR_ONCE_KEY_BURNT: 'this key is used up: the server repeats what it answered before. Use another key',
   ERR_ONCE_ALREADY_DONE: 'it is done, and no answer is left. Fetch what it made',

@@ -5,7 +5,7 @@
 import { describe, expect, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
-import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
+import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf, settle } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
@@ -132,6 +132,20 @@ describe('every code', () => {
     expect(isOnceError(error, 'ERR_ONCE_STORE')).toBe(true);
     expect(outcome).toMatchObject({ effect: 'unknown', reason: 'store', attempts: 1 });
     expect((error as Error).message).not.toContain('nothing was sent');
+  });
+
+  test('ERR_ONCE_ALREADY_SETTLED after an attempt, which may have been the one that took effect, does not say that this call changed nothing', async () => {
+    const world = newWorld();
+    const [{ tab, once }, other] = [world.open(), world.open()];
+    const [call] = await world.begin(pay(once), charged(lost()));
+    tab.freeze();
+    world.locks.die(tab);
+    await world.run(settle(other.once, NAME, 'done'));
+    tab.thaw();
+    const { error, outcome } = await world.end(tab, call);
+    expect(isOnceError(error, 'ERR_ONCE_ALREADY_SETTLED')).toBe(true);
+    expect(outcome).toMatchObject({ effect: 'done', attempts: 1 });
+    expect((error as Error).message).not.toContain('changed nothing');
   });
 
   test('each code has a message of its own', () => {
