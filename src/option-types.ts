@@ -74,7 +74,7 @@ export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'n
 /** What is stored of an operation in addition to its key, and for how long. */
 export interface Keep {
   /**
-   * Store the request, so that another page load or process can send it again. Needs the feature `requests()`, and in a page a `namespace`.
+   * Store the request, so that another page load or process can send it again. Needs the feature `requests()`, and in a page or app a `namespace`.
    * A request whose whole body is a Blob is not stored. @default false
    */
   request?: boolean | undefined;
@@ -127,7 +127,7 @@ export interface OperationOptions {
   key?: string | KeyStrategy | undefined;
   /** Returns what identifies the payload in place of the body's bytes; `undefined` to use the bytes. Needs the feature `hooks()`. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
-  /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. In a page it is stored only with a `namespace`. */
+  /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. In a page or app it is stored only with a `namespace`. */
   meta?: Json | undefined;
   /**
    * What a call means after the operation of its name has settled: the same effect (`never`), another effect if the payload changed, or
