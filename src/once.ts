@@ -5,12 +5,12 @@ import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import { openChannel } from './engine/channel.js';
 import type { Client, Parts } from './engine/client.js';
-import { Closing } from './engine/closing.js';
 import { connectivityOf } from './engine/connectivity.js';
 import { steadyForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
+import { StopSource } from './engine/stop-signal.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
 import { keyInHead, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
@@ -84,7 +84,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     registry: registry(),
     listeners: new Set(),
     log: {},
-    closing: new Closing(),
+    closing: new StopSource(),
     sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     session: { changes: 0 },
     ...shared,

@@ -26,14 +26,14 @@ export const RESUME_CONCURRENCY = 4;
 const TIMER_MS_MAX = 2_147_483_647;
 const META_BYTES_MAX = 1024;
 
-type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
+type AllGiven<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'operation' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
   /** `response` is set only if the app gave it; its default depends on the call. */
-  readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
-  readonly limits: Required1<Limits>;
+  readonly keep: AllGiven<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
+  readonly limits: AllGiven<Limits>;
   readonly namespace: (() => string | null | undefined) | undefined;
   readonly store: Store | undefined;
   readonly dialect: Dialect;
@@ -59,7 +59,7 @@ function mergeGroup<T extends object>(base: T, over: object | undefined, group: 
   return merge(base, over);
 }
 
-function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<Limits> {
+function limitsOf(base: AllGiven<Limits>, over: Limits | undefined): AllGiven<Limits> {
   for (const [name, value] of Object.entries(over ?? {})) if (value !== undefined) checkNumber(value, `limits.${name}`, name === 'attempts' ? 1 : 0);
   const limits = mergeGroup(base, over, 'limits');
   const { totalMs, keyWindowMs, attemptMs } = limits;

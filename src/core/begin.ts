@@ -1,9 +1,7 @@
 /** Decides what a call does with the record that it finds. */
 import type { Begun, Claimant } from './claimant.js';
-import { type EndedRecord, type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
+import { type EndedRecord, type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, SCHEME, seal } from './record.js';
 import { isKeyTooOld, isOver, leaseHolds, leaseOf, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
-
-export type { Begun, Claimant };
 
 type Driven = Extract<Begun, { do: 'drive' }>;
 
@@ -23,6 +21,10 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
   const ended = record?.state === 'pending' ? record.previous : record;
   return ended && lifeOf(ended);
 }
+
+/** What was done before an operation of which nothing took effect. */
+export const doneBefore = ({ previous }: Pick<OnceRecord, 'previous'>): EndedRecord | undefined =>
+  previous?.state === 'settled' ? previous : previous?.previous;
 
 /**
  * Decides what a call does with the stored record. Must be called within one atomic update. `storeNow`, the store's own time, is used
@@ -152,7 +154,7 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
     revision: (before?.revision ?? 0) + 1,
     // A context that finds this record can't know whether its writer sent the first attempt and then died. So the record is stored as ambiguous.
     ambiguous: !call.clean,
-    scheme: call.scheme,
+    scheme: SCHEME,
     payloads: withPresent(sent, call),
     raw: call.raw,
     createdAt: now,
@@ -214,7 +216,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   };
   const record = seal({
     ...adopted,
-    ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    ...(!keepsPayloads && { scheme: SCHEME, payloads: withPresent(sent, call), raw: call.raw }),
     lease: leaseOf(call, storeNow, adopted.lease),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.

@@ -6,13 +6,17 @@ import type { EndedRecord, OnceRecord, PendingRecord } from './record.js';
 /** Which operation a listing has shown. The revision tells it from earlier and later operations under the same key. */
 export type Found = Pick<OnceRecord, 'key' | 'revision'>;
 
+/** What a look at a record showed. `ended`: the ended operation, if any ({@link endedBefore}). */
+export interface Look {
+  readonly ended?: string | undefined;
+}
+
 /** What a call brings to its first look. */
 export interface Claimant {
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
   readonly label: Label;
   readonly fingerprint: string;
-  readonly scheme: string;
   readonly raw: string;
   readonly origin: string;
   /** Method, origin and path; empty for what is not an HTTP request. */
@@ -43,8 +47,8 @@ export interface Claimant {
    * before its first attempt, and for a resume. Whoever finds the record knows that nothing was sent; the driver marks it before its first attempt.
    */
   readonly clean: boolean;
-  /** Set if the call waited for another context. `ended`: the ended operation that its first look showed, if any ({@link endedBefore}). */
-  readonly waited?: { readonly ended?: string | undefined } | undefined;
+  /** Set if the call waited for another context: what its look before that showed. */
+  readonly waited?: Look | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
   /** How long a lease to take, ms, if others share the store. */
@@ -57,8 +61,11 @@ export interface Claimant {
   readonly request?: PendingRecord['request'];
 }
 
+/** Decides what a call does with what is stored. Called within one atomic update. */
+export type BeginRule = (stored: unknown, call: Claimant, now: number, storeNow: number) => Begun;
+
 export type Begun = {
-  /** What the claim has stored. From a rule: the ended record to put back, because nothing of the one that replaced it was sent. */
+  /** As a rule gives it: the ended record to put back, because nothing of the one that replaced it was sent. As the claim gives it: what it has stored. */
   readonly back?: OnceRecord | undefined;
 } & (
   | {

@@ -48,9 +48,10 @@ export const decodeName = (label: Label): OperationName =>
 
 /**
  * `start`: the text with which the label of every name under `prefix` starts. Other labels may start with it too, so `begins` tests whether
- * the parts match as a whole: `['pay', 4]` is not a prefix of `['pay', 42]`.
+ * the parts match as a whole: `['pay', 4]` is not a prefix of `['pay', 42]`. `undefined` if `prefix` is absent or empty, because then every name counts.
  */
-export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: Label) => boolean } {
+export function namePrefix(prefix: OperationName | undefined): { readonly start: string; readonly begins: (label: Label) => boolean } | undefined {
+  if (!prefix?.length) return undefined;
   const start = encodeName(prefix).slice(0, -1);
   return { start, begins: (label) => label.startsWith(start) && /[\],]/.test(label.charAt(start.length)) };
 }

@@ -15,7 +15,7 @@ export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lea
 export interface Seen {
   at: number;
   record?: OnceRecord | undefined;
-  over?: unknown;
+  over?: boolean | undefined;
 }
 
 /**

@@ -151,10 +151,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
 }
 
-/**
- * Whether JSON can't hold the value, and would write `null` as for an absent member. A record with such a value gets no valid sum. Only times
- * that {@link finite} converts may be endless.
- */
+/** Whether JSON would write `null` for the value, as for an absent member. A record with such a value gets no valid sum; endless times, see {@link finite}. */
 const hasNoJson = (value: unknown): boolean => (typeof value === 'number' ? !Number.isFinite(value) : typeof value === 'function' || typeof value === 'symbol');
 /** `limits.keyWindowMs` and `keep.forMs` may be endless; an endless time is stored as absent or `null`. */
 const finite = (time: number | undefined): number | undefined => (time === Infinity ? undefined : time);
@@ -226,6 +223,8 @@ export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, re
 }
 
 export const RECORD_VERSION = 1;
+/** The `scheme` of the fingerprints that this version makes. Another way to compute them needs another name. */
+export const SCHEME = 'sha256';
 
 /** Records that were made here. They are frozen, and what they contain is only read, so if a store in memory gives one back, its sum is right. */
 const sealed = new WeakSet<object>();

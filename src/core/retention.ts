@@ -22,7 +22,7 @@ const LEASE_MS_MAX = DAY_MS;
 /** The lease owner of a record that was moved while an attempt may have been under way: nobody drives it, and it must not be settled by hand yet. */
 export const MOVED = 'moved';
 
-/** The end of a lease's owner while a function of `run` goes on after its call. */
+/** The last character of a lease's owner while a function of `run` goes on after its call. */
 export const OUTLIVED = '+';
 
 /** Whether a live driver may hold this lease, by the store's clock. A store may turn an absent member into `null`. */
@@ -88,7 +88,7 @@ export const seenAt = (record: OnceRecord | undefined, now: number): number =>
   record?.state === 'settled' || (record?.state === 'pending' && record.ambiguous) ? -Infinity : now;
 
 /** The last time that a `Date` can have; in place of `Infinity`, which JSON can't store. */
-const LAST_MS = 8.64e15;
+export const LAST_MS = 8.64e15;
 
 /**
  * A retired record is kept as long as calls may wait for it. But a key that is not random must not be made again, and a key that stays in

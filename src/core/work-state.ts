@@ -2,7 +2,7 @@
 
 export type WorkState = 'running' | 'done' | 'failed';
 /** `doubtful`: something went wrong, but perhaps not the work itself. Only somebody who knows the service can tell. */
-export type DocumentState = WorkState | 'doubtful';
+type DocumentState = WorkState | 'doubtful';
 
 const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied|refused|unsuccessful)$/;
 const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;

@@ -1,7 +1,7 @@
 /** Sits between a client and its transport while there is a panel: applies faults, and records the answer to each attempt. */
 import { type OnceEvent, subscribe } from 'oncefetch';
 import type { Client } from '../engine/client.js';
-import { familyOf } from '../engine/family.js';
+import { familyOf } from '../engine/extensions.js';
 import type { FaultName, Faults } from './faults.js';
 import { faceOf } from './inside.js';
 import { type Evidence, noAnswer, readCopy } from './reading.js';

@@ -5,16 +5,16 @@ import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Stop, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
 import { type Facts, unknown, unsent } from '../core/outcome.js';
+import { hasOthers } from '../core/payloads.js';
 import { readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { told } from './failure.js';
+import { withFacts } from './failure.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, publish, tellWait } from './observe.js';
 import { commit, readStored, storedIn, storeForOperation } from './record-access.js';
 import { refusalsOf } from './refusals.js';
-import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
 
@@ -37,7 +37,7 @@ export const driveOf = (job: OperationRun, start: Start): Driver => ({
 export function factsOf(drive: Driver): Facts {
   const { key, firstSentAt } = drive.record;
   const { resumed, reused } = drive.start;
-  return told(drive.job, {
+  return withFacts(drive.job, {
     key,
     attempts: drive.attempts,
     firstSentAt: drive.attempts || resumed ? firstSentAt : undefined,

@@ -7,14 +7,15 @@ import { MOVED } from '../core/retention.js';
 import type { OnceError } from '../errors.js';
 import type { Changed } from '../ports.js';
 import { idsOf } from './address.js';
-import { leftOpen, tryLockInTime } from './claim.js';
+import { tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { busyError, endOf, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
 import { announceChange, publish } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, returnToStore, updateStored } from './record-access.js';
-import { stateOf } from './shown.js';
+import { recordLeftOpen } from './registry.js';
+import { stateOf } from './shown-state.js';
 
 /** An operation that the app changes. */
 export type ByHand = OperationAddress & { readonly client: Client };
@@ -34,7 +35,7 @@ export async function changeByHand(
   afterCommit?: () => void,
 ): Promise<void> {
   const { client, operationKey } = operation;
-  const { flights, leftOpen: remembered } = client.registry;
+  const { flights, leftOpen } = client.registry;
   const flight = flights.get(operationKey);
   // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
   if (flight?.ended) await flight.landed;
@@ -53,7 +54,7 @@ export async function changeByHand(
     await freeFromDeadOwner(place);
     const next = (found: unknown, storeNow: number): Changed<OnceError | undefined> => {
       // If the store has lost the record of what this realm may have sent, the app is not told that there is nothing to forget.
-      const stored = found ?? leftOpen(operation, storeNow);
+      const stored = found ?? recordLeftOpen(operation, storeNow);
       const record = readRecord(stored);
       const changed = change(record, stored, storeNow, ids);
       const done = readRecord(changed.next)?.ending?.effect === 'done';
@@ -68,7 +69,7 @@ export async function changeByHand(
     };
     const refused = await updateStored(place, next, 'strict');
     if (refused) throw refused;
-    remembered.delete(operationKey);
+    leftOpen.delete(operationKey);
     afterCommit?.();
   } finally {
     release?.();
@@ -80,7 +81,7 @@ export async function changeByHand(
 }
 
 /** The error for a change that contradicts the stored record. */
-export function refusal(
+export function refusedChange(
   operation: ByHand,
   record: OnceRecord | undefined,
   code: 'ERR_ONCE_RECORD' | 'ERR_ONCE_UNKNOWN' | 'ERR_ONCE_ALREADY_SETTLED',

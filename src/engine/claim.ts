@@ -1,22 +1,22 @@
 /** The claim of a name and the first look at its record. */
-import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
+import { begin, endedBefore } from '../core/begin.js';
+import type { Begun, Claimant } from '../core/claimant.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { see } from '../core/ownership.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import { readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
-import { SCHEME } from '../http/request.js';
 import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
-import type { Stop } from './closing.js';
 import { afterFailedInsert } from './failed-insert.js';
 import { busyError, orStoreError, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
-import { emit, named, tellWait } from './observe.js';
+import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
-import { knownDone, logOutsOf } from './registry.js';
+import { logOutsOf, recordLeftOpen } from './registry.js';
+import type { StopSignal } from './stop-signal.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 /** The release where there is no lock, or the lock manager refuses it. */
@@ -63,7 +63,7 @@ export async function takeLock(
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
-export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
+export async function awaitLock(client: Client, lock: string, ms: number, stop: StopSignal): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const waiting = new AbortController();
   const request = (locks as Locks).acquire(lock, waiting.signal).catch(() => undefined);
@@ -94,15 +94,15 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   else if (isShared(job)) await nameOwner(client, ready ?? store);
   // First store a known end: where another tab says none, and for who means another effect, unless a log-out or another driver has changed the record.
   const storeEnd = (stored: unknown, now: number) => {
-    const [known, found] = [leftOpen(job, now, stored), readRecord(stored)];
+    const [known, found] = [recordLeftOpen(job, now, stored), readRecord(stored)];
     return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
   };
   if (client.registry.leftOpen.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
-  const operation = named(job.name);
+  const isNamed = job.name.length > 0;
   // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
   const { key } = settings;
-  if (key === undefined && (store.atomic || !operation))
-    return claim(job, { key: keyOf(job, operation ? shaped(job, platform.randomness.uuid()) : job.id), keyKind: 'random' });
+  if (key === undefined && (store.atomic || !isNamed))
+    return claim(job, { key: keyOf(job, isNamed ? shaped(job, platform.randomness.uuid()) : job.id), keyKind: 'random' });
   if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyKind: 'literal' });
   const derived = key ? parts.hooks?.key : parts.derive;
   if (!derived) throw new TypeError(key ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
@@ -137,7 +137,6 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     ...job,
     ...key,
     ...limits,
-    scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
     scope: dialect.scope,
@@ -156,22 +155,6 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
-/**
- * The record of an operation that an earlier call of this realm left open, in case the store has lost it: a new key would be a second effect. Or of one
- * that is done, also if the store has it as pending or as none (`stored`). It no longer counts when it may have been done elsewhere, and swept there.
- */
-export function leftOpen(
-  job: Pick<OperationRun, 'client' | 'operationKey'> & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>,
-  storeNow: number,
-  stored?: unknown,
-): OnceRecord | undefined {
-  const { client, resumeOnly, settings = client.settings } = job;
-  const record = !resumeOnly && client.registry.leftOpen.get(job.operationKey);
-  const found = readRecord(stored);
-  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
-  return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
-}
-
 /** Makes one durable update, which decides what this call does with the record that it finds. */
 export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
   const { client } = job;
@@ -188,7 +171,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
     const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS);
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
-    begun = tooLate ? { do: 'nothing' } : begins(stored ?? leftOpen(job, storeNow), claimant, now, storeNow);
+    begun = tooLate ? { do: 'nothing' } : begins(stored ?? recordLeftOpen(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);

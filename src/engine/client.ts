@@ -1,25 +1,25 @@
 /** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
-import type { begin } from '../core/begin.js';
-import type { Begun, Claimant, Found } from '../core/claimant.js';
+import type { BeginRule, Begun, Found, Look } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { IdempotencyKey, KeyedOperation, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { Outcome } from '../core/outcome.js';
+import type { Seen } from '../core/ownership.js';
 import type { OnceRecord, PendingRecord } from '../core/record.js';
 import type { Hooks } from '../http/hooks.js';
 import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
-import type { SendOnce } from '../http/sending.js';
+import type { SendOnce } from '../http/transport-result.js';
 import type { OnceInit, OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
-import type { StoredAnswers, StoredRequests } from './at-rest.js';
 import type { Session, Sweeps } from './client-state.js';
-import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
-import type { Anew, Ended, Finished, InFlightOperation, InFlightTables } from './in-flight.js';
+import type { Anew, Ended, Finished, InFlightTables } from './in-flight.js';
 import type { Listener, Log, Named, ScreenTables } from './observed.js';
 import type { Result } from './result.js';
+import type { StopSignal, StopSource } from './stop-signal.js';
 import type { Refusals, Start } from './stopped.js';
+import type { StoredAnswers, StoredRequests } from './stored-parts.js';
 
 export interface Client {
   readonly settings: Settings;
@@ -40,7 +40,7 @@ export interface Client {
   /** What the client's features add. */
   readonly parts: Partial<Parts>;
   /** Aborted by `close()`: then no attempt begins any more, and every wait ends. */
-  readonly closing: Closing;
+  readonly closing: StopSource;
   readonly sweeps: Sweeps;
   /** The namespace that was last digested, and its digest. */
   ns?: { readonly of: Namespace; readonly digest: NamespaceDigest };
@@ -67,7 +67,7 @@ export interface Registry extends InFlightTables, ScreenTables {
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
-  /** The lease that a call leaves behind for one of them (set by `run`), and how its owner ends, whichever client of this realm made the call. */
+  /** Set by the first `run`: the lease that a call leaves for a function that goes on, and the suffix of its owner, the same for all clients of this realm. */
   outlives?: ((drive: Driver) => OnceRecord['lease']) | undefined;
   outlived?: string | undefined;
 }
@@ -95,8 +95,8 @@ export interface PreparedCall {
   readonly agreed?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
-  /** If the call has no payload: what decides on the stored record in place of `begin`, and the settings for the request that it finds. */
-  readonly resumes?: { readonly begin: typeof begin; settings(job: OperationRun, payload: Payload, record: OnceRecord): Settings } | undefined;
+  /** If the call goes on with what is stored: what decides on the record in place of `begin`, and, for a call without a payload, the settings for the stored one. */
+  readonly resumes?: { readonly begin: BeginRule; settings?(job: OperationRun, payload: Payload, record: OnceRecord): Settings } | undefined;
 }
 
 export interface Call {
@@ -113,8 +113,8 @@ export interface Call {
   readonly logOuts?: number | undefined;
   /** The release of the operation's lock, if the caller holds it already. */
   readonly held?: (() => void) | undefined;
-  /** Which ended operation the record showed when the caller decided to wait for the operation under way. */
-  readonly before?: Claimant['waited'];
+  /** What the record showed when the caller decided to wait for the operation under way. */
+  readonly before?: Look | undefined;
 }
 
 /** One call on its way to its outcome. */
@@ -124,18 +124,18 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
   /** Aborted when no caller is left. */
-  readonly stop: Stop;
+  readonly stop: StopSignal;
   readonly deadline: number;
   readonly resumeOnly: boolean;
   /** The call holds a lock that other contexts respect. */
   readonly locked?: boolean | undefined;
-  /** The call had to wait for another context. */
-  readonly waited?: Claimant['waited'];
+  /** Set if the call had to wait for another context: what its look before that showed. */
+  readonly waited?: Look | undefined;
   /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
-  readonly seen: InFlightOperation['seen'];
+  readonly seen: Seen;
   /** How often its user had logged out when the call began. Once that is more, the call begins nothing. */
   readonly logOuts: number;
 }
@@ -240,7 +240,7 @@ export interface Parts {
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
   /** Gives what decides on the stored record in place of `rule`. Throws a TypeError if the call cannot begin. */
-  readonly begins: (job: OperationRun, rule: typeof begin) => typeof begin;
+  readonly begins: (job: OperationRun, rule: BeginRule) => BeginRule;
   /** Calls the function given to `run`. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Gets each call that becomes an operation; `operate` does the work. */

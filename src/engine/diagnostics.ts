@@ -3,10 +3,7 @@ import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
 import type { Happened } from './observed.js';
-import { keepRecent } from './registry.js';
-
-/** How many places are remembered: a server may have one for each order. */
-const PLACES_MAX = 1000;
+import { keepRecent, PLACES_MAX } from './registry.js';
 
 /** Diagnostics about a store, with what their messages say before the error that the store rejected with. */
 const STORE_MESSAGES: { readonly [code: string]: string } = { 'store-write': 'its end could not be stored', 'store-degraded': 'kept in memory' };

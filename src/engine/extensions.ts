@@ -22,3 +22,9 @@ export class Extensions<C extends object> {
     return [...this.#clients].flatMap((ref) => ref.deref() ?? []);
   }
 }
+
+/** The client and all clients that were extended from it, directly or not, and are still in use. */
+export const familyOf = <C extends { readonly extensions?: Extensions<C> }>(client: C): readonly C[] => [
+  client,
+  ...(client.extensions?.living ?? []).flatMap(familyOf<C>),
+];

@@ -1,5 +1,5 @@
 /** What a call does after the store did not take its new record. */
-import type { Begun } from '../core/begin.js';
+import type { Begun } from '../core/claimant.js';
 import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { OperationRun } from './client.js';

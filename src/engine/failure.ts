@@ -5,7 +5,7 @@ import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { OperationRun } from './client.js';
 import type { Ended } from './in-flight.js';
-import { named } from './observe.js';
+import { nameOrNone } from './observe.js';
 import { storedIn, storeForOperation } from './record-access.js';
 
 /** Error codes of the reasons that have one of their own. */
@@ -28,9 +28,9 @@ type Known = Partial<Facts> & Ending;
 
 type Addressed = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
-/** An outcome, or what is `known` of it. What is not known is as for a call that made no attempts. */
-export const told = <Known extends Partial<Outcome>>(operation: Addressed, known: Known): Facts & Known => ({
-  operation: named(operation.name),
+/** An outcome, or what is `known` of it, with all facts. Those that are not known are as for a call that made no attempts. */
+export const withFacts = <T extends Partial<Outcome>>(operation: Addressed, known: T): Facts & T => ({
+  operation: nameOrNone(operation.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
@@ -55,7 +55,7 @@ export const failure = (
   known: Known,
   more?: ConstructorParameters<typeof OnceError>[2],
   code: OnceErrorCode = codeOf(known),
-): OnceError => new OnceError(code, told(operation, known), more);
+): OnceError => new OnceError(code, withFacts(operation, known), more);
 
 export const storeError = (operation: Addressed, cause: unknown): OnceError => failure(operation, unknown('store'), { cause });
 
@@ -63,7 +63,7 @@ export const busyError = (operation: Addressed): OnceError => failure(operation,
 
 /** The same for an outcome that several callers may share: `fail` makes an error for each of them. */
 export const failed = (operation: Addressed, known: Known, code = codeOf(known), says?: string): Ended => ({
-  outcome: told(operation, known),
+  outcome: withFacts(operation, known),
   fail: (own) => new OnceError(code, own, { says }),
 });
 

@@ -3,6 +3,7 @@
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { refusedAgain, type Settle, type Stop, stop } from '../core/decide.js';
 import { type Ending, type Facts, fresh, rejected, replayed, unknown } from '../core/outcome.js';
+import { payloadsOf } from '../core/payloads.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson } from './address.js';
@@ -14,7 +15,7 @@ import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
-import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
+import { answersOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */

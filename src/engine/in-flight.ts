@@ -1,13 +1,13 @@
 /** An operation under way in this realm, and the callers who wait for it. */
-import type { Claimant } from '../core/claimant.js';
+import type { Look } from '../core/claimant.js';
 import type { OperationKey } from '../core/ids.js';
 import { isObject } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Seen } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
-import { Closing } from './closing.js';
 import type { Result } from './result.js';
+import { StopSource } from './stop-signal.js';
 
 /** How an operation ended, for all its callers. `fail` makes the error that they are rejected with. */
 export interface Ended {
@@ -85,7 +85,7 @@ export function abortReason(signal: AbortSignal): unknown {
  * Notes the outcome of an aborted call under its abort reason, for `outcomeOf(reason)`. Gives `undefined` if the reason is no object or
  * several calls share it.
  */
-export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
+export function noteUnderReason({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
   if (!isObject(reason)) return undefined;
   const shared = outcomes.has(reason);
   outcomes.set(reason, shared ? { ...left, operation: undefined } : left);
@@ -102,7 +102,7 @@ function copyOf(result: Result | undefined): unknown {
 }
 
 /** Counts the readers of a body that still arrives. It is a function of its own, so that a signal that outlives the call keeps only `stop` in memory. */
-function readBy(signal: AbortSignal | undefined, stop: Closing): void {
+function readBy(signal: AbortSignal | undefined, stop: StopSource): void {
   if (signal?.aborted) return;
   stop.readers++;
   signal?.addEventListener('abort', () => --stop.readers || stop.abort(abortReason(signal)));
@@ -113,7 +113,7 @@ export class InFlightOperation {
   /** For callers that left before the end and were rejected then: each gives one of them the final outcome, for its `onOutcome` and for `outcomeOf`. */
   readonly #gone: ((landing: Landing) => void)[] = [];
   /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
-  readonly stop = new Closing();
+  readonly stop = new StopSource();
   /** Resolves `fingerprint`, which begins with the call's `repeat`: who means another effect does not join. Called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
@@ -137,8 +137,8 @@ export class InFlightOperation {
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
-  /** Which ended operation the record showed at each look at it: before the wait for the lock, and when this operation began. */
-  readonly looks: NonNullable<Claimant['waited']>[] = [];
+  /** What each look at the record showed: before the wait for the lock, and when this operation began. */
+  readonly looks: Look[] = [];
 
   /**
    * `at`: since when the record may have been removed unseen, ms since 1970: since this operation read its request, or saw the record while another
@@ -175,7 +175,7 @@ export class InFlightOperation {
         const reason = abortReason(signal as AbortSignal);
         // If an HTTP client aborts for its own timeout, its error contains the Request, but not this reason.
         this.#note(entry.request, entry.left);
-        dismiss(reason, giveUp(this.#tables, reason, entry.left));
+        dismiss(reason, noteUnderReason(this.#tables, reason, entry.left));
       };
       const end = (value: unknown, fails: boolean): void => {
         signal?.removeEventListener('abort', leave);

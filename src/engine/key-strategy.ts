@@ -5,13 +5,13 @@ import { rejected, unknown } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
 import type { KeyStrategy } from '../option-types.js';
 import { isSamePerson } from './address.js';
+import { askUser } from './ask-user.js';
 import { keyOf } from './claim.js';
 import type { OperationRun } from './client.js';
 import { beginWithKeys } from './derived-keys.js';
 import { failure } from './failure.js';
-import { named } from './observe.js';
+import { nameOrNone } from './observe.js';
 import { nothingSent } from './record-access.js';
-import { askUser } from './session.js';
 import { CallerLeft } from './wait.js';
 
 /** Begins the operation. Asks the strategy only for a new key. */
@@ -32,7 +32,7 @@ export async function askStrategy(
   generation: number,
 ): Promise<string> {
   const { client, settings, namespace, fingerprint, name } = job;
-  const question = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
+  const question = { namespace, operation: nameOrNone(name), fingerprint, generation, now: client.platform.clock.now() };
   const answer = await askUser(job, settings.limits.attemptMs, 'the key strategy', () => (settings.key as KeyStrategy)(question));
   // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
   if (!answer || !isSamePerson(job)) throw failure(job, unknown('identity'));

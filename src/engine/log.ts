@@ -3,7 +3,7 @@ import type { OnceEvent, OnceEventDetail } from '../core/event.js';
 import { namespaceNow } from './address.js';
 import type { Client } from './client.js';
 import { eventsOf } from './diagnostics.js';
-import { guarded, named } from './observe.js';
+import { guarded, nameOrNone } from './observe.js';
 import type { Happened, Named } from './observed.js';
 
 /** Opens the log: from now on, this client tells its listeners and its platform's channel what happens to its calls. */
@@ -21,7 +21,7 @@ function tell(call: Named & { readonly client: Client }, key: string, happened: 
 function tellListeners(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
   const { channel, clock } = client.platform;
   const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
-  const event = { operation: named(address.name), key, at: clock.now(), foreign, ...detail } as OnceEvent;
+  const event = { operation: nameOrNone(address.name), key, at: clock.now(), foreign, ...detail } as OnceEvent;
   client.log.callOf?.set(event, address);
   if (channel?.hasSubscribers) guarded(client, () => channel.publish(event));
   for (const { hears, begins } of [...client.listeners]) if (!begins || begins(address.label)) guarded(client, () => hears(event));

@@ -109,4 +109,4 @@ export const pendingOf = ({ registry, parts, settings }: Client, operationKey: O
 });
 
 /** The name for an outcome; `undefined` for an operation without one. */
-export const named = (name: OperationName): OperationName | undefined => (name.length ? name : undefined);
+export const nameOrNone = (name: OperationName): OperationName | undefined => (name.length ? name : undefined);

@@ -1,5 +1,6 @@
 /** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
-import { type Begun, endedBefore } from '../core/begin.js';
+import { endedBefore } from '../core/begin.js';
+import type { Begun, Look } from '../core/claimant.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
@@ -11,7 +12,7 @@ import { driveOf, makeAttempts } from './attempt-loop.js';
 import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
-import { busyError, failed, failure, told } from './failure.js';
+import { busyError, failed, failure, withFacts } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
@@ -20,7 +21,7 @@ import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone, logOutsOf, OPERA
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
-import { bodyError, givenUp, leftBefore, type Unbegun } from './unbegun.js';
+import { bodyError, leftBefore, notedReason, type Unbegun } from './unbegun.js';
 import { inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
@@ -47,7 +48,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
   const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
-  const caller = { signal, request, onOutcome, left: told(operation, unknown('aborted')) };
+  const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
@@ -87,7 +88,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
-      throw signal?.aborted ? givenUp(client, signal, caller.left) : failure(operation, unknown('aborted'));
+      throw signal?.aborted ? notedReason(client, signal, caller.left) : failure(operation, unknown('aborted'));
     }
     if (clock.now() >= deadline) throw busyError(operation);
   }
@@ -109,7 +110,7 @@ async function fly(
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
-  before: OperationRun['waited'],
+  before: Look | undefined,
 ): Promise<void> {
   const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
@@ -128,11 +129,10 @@ async function fly(
     const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, late);
     flight.fingerprinted(settings.repeat + request.fingerprint);
     const { key, ...prepared } = request;
-    const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = {
       ...operation,
       seen: flight.seen,
-      settings: ownSettings,
+      settings: key === undefined ? settings : { ...settings, key },
       ...ids,
       ...prepared,
       resumeOnly: request.payload === undefined,
@@ -196,7 +196,8 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */
 async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
-  const { client, resumes } = job;
+  const { client } = job;
+  const settingsFor = job.resumes?.settings;
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) as string;
@@ -212,7 +213,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
-  const settings = resumes && payload ? guarded(client, () => resumes.settings(job, payload, record)) : job.settings;
+  const settings = settingsFor && payload ? guarded(client, () => settingsFor(job, payload, record)) : job.settings;
   const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
   // This page still knows that it is done when this call has raised the revision.
   if (knownDone(job, record)) keepLeftOpen(job, record);

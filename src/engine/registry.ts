@@ -1,7 +1,7 @@
 /** What all clients and all copies of the package in one realm share. */
 
 import type { IdempotencyKey, KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
-import { bare, type OnceRecord, seal } from '../core/record.js';
+import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import type { Client, OperationRun, Registry } from './client.js';
 
 /**
@@ -28,6 +28,8 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
 
 /** How many operations keep their payloads or their records in this realm's memory. */
 export const OPERATIONS_MAX = 32;
+/** How many places this realm remembers something of, such as endpoints that ignore keys: a server may have one for each order. */
+export const PLACES_MAX = 1000;
 
 /**
  * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
@@ -47,6 +49,22 @@ export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' |
 export function knownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, of: Pick<OnceRecord, 'key' | 'createdAt'>): OnceRecord | undefined {
   const known = job.client.registry.leftOpen.get(job.operationKey);
   return known?.ending && known.key === of.key && known.createdAt === of.createdAt ? known : undefined;
+}
+
+/**
+ * What {@link keepLeftOpen} remembers of an operation, if that counts: of one left open, if the store has lost its record, because a new key would be a
+ * second effect; of one that is done, also if the store has it as pending or as none (`stored`). Not once it may have been done elsewhere, and swept there.
+ */
+export function recordLeftOpen(
+  job: Pick<OperationRun, 'client' | 'operationKey'> & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>,
+  storeNow: number,
+  stored?: unknown,
+): OnceRecord | undefined {
+  const { client, resumeOnly, settings = client.settings } = job;
+  const record = !resumeOnly && client.registry.leftOpen.get(job.operationKey);
+  const found = readRecord(stored);
+  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
+  return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }
 
 const nameOfLogOuts = ({ store }: Client, namespace: Namespace): string => `${store.scope} ${namespace}`;

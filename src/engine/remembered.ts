@@ -1,13 +1,15 @@
 /** How a call ends that drives nothing. */
-import type { Begun } from '../core/begin.js';
+
+import type { Begun } from '../core/claimant.js';
 import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
+import { isOwn } from '../core/payloads.js';
 import type { OnceRecord } from '../core/record.js';
 import { REASONS } from '../texts/full.js';
 import type { OperationRun } from './client.js';
-import { endOf, failed, told } from './failure.js';
+import { endOf, failed, withFacts } from './failure.js';
 import type { Ended } from './in-flight.js';
 import type { Result } from './result.js';
-import { answerOf, answersOf, isOwn } from './settle.js';
+import { answersOf, keyOfAnswer } from './settle.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
@@ -18,10 +20,10 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   if (begun.do === 'mismatch') return { ...failed(job, { ...known(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(job, known(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const { ending, result } = endIn(job, record);
-  return result ? { outcome: told(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
+  return result ? { outcome: withFacts(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
-/** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. */
+/** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. What this page remembers of it no longer counts. */
 export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
   job.client.registry.leftOpen.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };
@@ -31,7 +33,7 @@ export function endIn(job: OperationRun, record: OnceRecord): { readonly ending:
 
 /** The remembered answer, from this context's memory or from the record. */
 export function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = job.client.registry.answers.get(answerOf(job, record))?.[0];
+  const kept = job.client.registry.answers.get(keyOfAnswer(job, record))?.[0];
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && answersOf(job)?.fromStore(record.answer);

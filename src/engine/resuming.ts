@@ -24,7 +24,7 @@ export interface Resumed {
 }
 
 /** Which operations to resume, and how. */
-export interface Resuming {
+interface Resuming {
   readonly prefix?: OperationName | undefined;
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;

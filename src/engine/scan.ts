@@ -34,7 +34,7 @@ export type Pages = (start: string | undefined, after: string | undefined) => Pr
  */
 export async function pendingIn(client: Client, namespace: Namespace, prefix: OperationName | undefined, all = false): Promise<readonly Pages[]> {
   const ns = await digestOfNamespace(client, namespace);
-  const wanted = prefix?.length ? namePrefix(prefix) : undefined;
+  const wanted = namePrefix(prefix);
   return storesOf(client).map((store) => async (start = wanted?.start, after) => {
     const page = await scanPage(client, store, { ns, state: 'pending', prefix: start }, after);
     const records = page.records.flatMap((stored) => {

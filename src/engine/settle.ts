@@ -1,20 +1,19 @@
 /** What is stored, and what is kept in memory, of an operation that has ended. */
 
-import type { Settle } from '../core/decide.js';
+import { doneBefore } from '../core/begin.js';
 import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
-import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
 import { commit } from './record-access.js';
 import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone } from './registry.js';
 import type { Result } from './result.js';
-import type { Start } from './stopped.js';
+import type { StoredAnswers } from './stored-parts.js';
 import { isAbandoned } from './wait.js';
 
 /** What is stored of an operation's end in addition to its ending. */
-export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
+type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
@@ -70,10 +69,6 @@ export async function settleRecord(
   return stored;
 }
 
-/** What was done before an operation of which nothing took effect. */
-export const doneBefore = ({ previous }: Pick<OnceRecord, 'previous'>): EndedRecord | undefined =>
-  previous?.state === 'settled' ? previous : previous?.previous;
-
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
 export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<OperationRun> | undefined => payload?.answers ?? client.parts.answers;
 
@@ -81,7 +76,7 @@ export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<Oper
  * The key of a record's answer in the table `answers`. It has the time of creation in it, because a key that is not random may later
  * stand for another operation.
  */
-export const answerOf = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
+export const keyOfAnswer = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
   `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
 
 /** How many answers are kept in memory. */
@@ -92,35 +87,5 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
   const { client, settings } = job;
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, answerOf(job, record), [result], ANSWERS_MAX, (box) => box.pop());
-}
-
-/**
- * Whether this call's payload is known to be the one that took effect. This call must not get the answer to another payload. A record that
- * lists none does not know.
- */
-export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
-  resumeOnly || (payloads.length === 1 && payloads[0] === fingerprint);
-
-/** Payloads that were sent under this key and refused, before an operation began anew under the same key. */
-const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
-  (refusedBefore && previous?.key === key && previous.payloads) || [];
-
-/** Whether other payloads have gone out under this key, in the same operation or refused before it began. */
-export const hasOthers = ({ changed, record }: Pick<Start, 'changed' | 'record'>): boolean =>
-  changed || refusedPayloads(record).some((one) => one !== record.payloads.at(-1));
-
-/** The payload that took effect; all that may have, if nothing tells which one did. */
-export function payloadsOf(
-  { payloads }: OnceRecord,
-  ending: Ending,
-  { earlier, marked }: Pick<Settle, 'earlier' | 'marked'>,
-  start: Pick<Start, 'refusedOnly' | 'record'>,
-): readonly string[] {
-  if (ending.effect !== 'done') return payloads;
-  const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start.record), ...payloads])] : payloads;
-  if (earlier) return all.filter((one) => one !== payloads.at(-1));
-  // Only the server's own answer tells which payload took effect. If all earlier ones were refused, it is the last one, unless the answer is a replay.
-  const sure = (start.refusedOnly && !marked) || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
-  return sure ? payloads.slice(-1) : all;
+  keepRecent(answers, keyOfAnswer(job, record), [result], ANSWERS_MAX, (box) => box.pop());
 }

@@ -1,6 +1,6 @@
 /** How a drive begins and how it stops, and what it knows of refusals. Types only. */
 
-import type { Begun } from '../core/begin.js';
+import type { Begun } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Decision, Situation, Wait } from '../core/decide.js';
 import type { Reading } from '../core/dialect.js';

@@ -17,19 +17,19 @@ const SWEEP_EVERY = 100;
 const SWEEP_REST_MS = 60_000;
 
 /**
- * Sweeps after the first settle of this client, then after one settle in each round of `every`; but not for `restMs` after a sweep that
- * found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at the same time
- * and find the same records.
+ * Sweeps after the first settle of this client, then after one settle in each round of {@link SWEEP_EVERY}; but not for {@link SWEEP_REST_MS}
+ * after a sweep that found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at
+ * the same time and find the same records.
  */
-export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SWEEP_REST_MS): void {
+export function sweepNowAndThen(client: Client): void {
   const { platform, sweeps } = client;
   if (sweeps.left--) return;
-  const place = Math.floor(platform.randomness.random() * every);
-  sweeps.left = every - 1 - sweeps.place + place;
+  const place = Math.floor(platform.randomness.random() * SWEEP_EVERY);
+  sweeps.left = SWEEP_EVERY - 1 - sweeps.place + place;
   sweeps.place = place;
   // The absolute difference: a clock that was set back must not make the pause longer.
-  if (Math.abs(platform.clock.now() - sweeps.restedAt) < restMs) return;
-  void sweep(client, every).catch(() => {
+  if (Math.abs(platform.clock.now() - sweeps.restedAt) < SWEEP_REST_MS) return;
+  void sweep(client).catch(() => {
     // Nothing depends on this sweep; the next one tries again.
   });
 }
@@ -37,9 +37,9 @@ export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SW
 /** How many records a sweep reads for each settle. Named ones are visited twice: a first look notes them, a second one removes them. */
 const VISITS = 3;
 
-async function sweep(client: Client, every: number): Promise<void> {
+async function sweep(client: Client): Promise<void> {
   const before = client.platform.clock.now();
-  const limit = every * VISITS + client.sweeps.damaged;
+  const limit = SWEEP_EVERY * VISITS + client.sweeps.damaged;
   const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
   let rests = records.length < limit;

@@ -4,7 +4,7 @@ import type { UnreplayableBody } from '../http/request.js';
 import { idsOf, isSamePerson } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import { failed, failure, storeError } from './failure.js';
-import { abortReason, type Ended, giveUp } from './in-flight.js';
+import { abortReason, type Ended, noteUnderReason } from './in-flight.js';
 import { nothingSent } from './record-access.js';
 
 /** A call that has not begun its operation yet. */
@@ -38,8 +38,8 @@ export async function bodyError(job: Unbegun, cause: UnreplayableBody, elsewhere
 }
 
 /** Notes the outcome of a caller that has aborted. Gives the reason to reject it with. */
-export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+export function notedReason({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
   const reason = abortReason(signal);
-  giveUp(registry, reason, left);
+  noteUnderReason(registry, reason, left);
   return reason;
 }

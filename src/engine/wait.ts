@@ -1,10 +1,10 @@
 /** Waits by the platform's clock; each can be cut short. */
 import type { Clock, Connectivity } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import type { Stop } from './closing.js';
+import type { StopSignal } from './stop-signal.js';
 
 /** Calls `end` once: after `ms`, when a signal aborts (at once if one has already), or when `connectivity` wakes. The result cancels it. */
-export function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => void, connectivity?: Connectivity): () => void {
+export function after(clock: Clock, ms: number, signals: readonly StopSignal[], end: () => void, connectivity?: Connectivity): () => void {
   if (signals.some((signal) => signal.aborted)) {
     end();
     return () => {};
@@ -33,7 +33,7 @@ export function after(clock: Clock, ms: number, signals: readonly Stop[], end: (
 export function limit(
   clock: Clock,
   ms: number,
-  signals: readonly Stop[],
+  signals: readonly StopSignal[],
   connectivity?: Connectivity,
 ): { readonly over: Promise<void>; readonly off: () => void } {
   let off = (): void => {};
@@ -50,7 +50,12 @@ export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(.
  * What `work` gives; `undefined` if it takes longer than `ms`, or when one of the signals aborts. Then the signal that `work` got aborts, too: it
  * is for a function of the app, which may be slow.
  */
-export async function withSignal<T>(clock: Clock, ms: number, signals: readonly Stop[], work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+export async function withSignal<T>(
+  clock: Clock,
+  ms: number,
+  signals: readonly StopSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
   const controller = new AbortController();
   const { over, off } = limit(clock, ms, signals);
   const late = over.then((): undefined => {
@@ -83,7 +88,7 @@ export const OVER = 'over';
 export class Late extends Error {}
 
 /** Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts. */
-export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly StopSignal[] = []): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => Promise.reject(late());
     // Reject a moment later, so that work that ends at the same moment comes first.
@@ -93,7 +98,7 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 }
 
 /** What `work` gives; `undefined` if it fails, takes longer than `ms`, or a signal aborts before it ends. */
-export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly Stop[]): Promise<T | undefined> =>
+export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly StopSignal[]): Promise<T | undefined> =>
   within(clock, ms, work, () => new Late(), signals).catch(() => undefined);
 
 /** Whether nobody waits for the call any more: its last caller has left, or the client is closed. */

@@ -5,7 +5,7 @@ export { derived } from '../core/derived.js';
 export type { Answer, AnswerKind, Asked, Dialect, Reading } from '../core/dialect.js';
 export type { OnceEvent, WaitReason } from '../core/event.js';
 export { type Explanation, explain } from '../core/explain.js';
-export { type LineLog, logTo } from '../core/log.js';
+export { type LineLog, logTo } from '../core/log-lines.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome } from '../core/outcome.js';
 export type { Verdict } from '../core/verdict-words.js';

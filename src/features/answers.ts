@@ -1,15 +1,17 @@
 /** Gives the next call of a name its answer, also in another page load or process. */
+
 import { refuseArguments } from '../arguments.js';
 import { isElsewhere } from '../core/begin.js';
 import { replayed } from '../core/outcome.js';
+import { isOwn } from '../core/payloads.js';
 import type { OnceRecord } from '../core/record.js';
 import { sessionOf } from '../engine/address.js';
 import type { OperationRun, Parts } from '../engine/client.js';
-import { endOf, told } from '../engine/failure.js';
+import { endOf, withFacts } from '../engine/failure.js';
 import { reasonToHalt } from '../engine/halt.js';
 import type { Ended } from '../engine/in-flight.js';
 import { logOutsOf } from '../engine/registry.js';
-import { isOwn, remember } from '../engine/settle.js';
+import { remember } from '../engine/settle.js';
 import { storedAnswers } from '../http/stored-answer.js';
 import type { Feature } from '../option-types.js';
 
@@ -66,7 +68,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
   // After a log-out, the answer goes to the caller only.
   if (sessionOf(job) === session) remember(job, record, sent.result);
   return {
-    outcome: told(job, { ...endOf(record, replayed('server'), true), attempts: 1 }),
+    outcome: withFacts(job, { ...endOf(record, replayed('server'), true), attempts: 1 }),
     result: sent.result,
   };
 }

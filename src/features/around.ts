@@ -4,12 +4,12 @@ import type { OperationName } from '../core/name.js';
 import { NO_ANSWER, NOT_SENT } from '../core/verdict.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
-import { named } from '../engine/observe.js';
+import { nameOrNone } from '../engine/observe.js';
 import { sleptSince } from '../engine/wait.js';
 import { merged } from '../http/headers-hook.js';
 import { callTransport, withKey } from '../http/http-payload.js';
 import { type ReplayableRequest, spreadable } from '../http/request.js';
-import type { TransportResult } from '../http/sending.js';
+import type { TransportResult } from '../http/transport-result.js';
 import type { Feature, Leaving } from '../option-types.js';
 import { wrong } from '../texts/full.js';
 
@@ -48,7 +48,7 @@ const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(pa
 
 /** The attempt, as a hook sees it. */
 const shown = ({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): AroundAttempt => ({
-  operation: named(a.job.name),
+  operation: nameOrNone(a.job.name),
   attempt: a.number,
   again: a.ambiguous || a.resumed,
   resumed: a.resumed,

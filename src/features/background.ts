@@ -2,9 +2,10 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
-import type { Begun, begin } from '../core/begin.js';
+import type { BeginRule, Begun } from '../core/claimant.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
+import { LAST_MS } from '../core/retention.js';
 import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts, Payload } from '../engine/client.js';
@@ -24,8 +25,6 @@ import { needs, wrong } from '../texts/full.js';
 const TAG = 'oncefetch';
 /** In the year 2001. A smaller `untilMs` is probably a length of time, not a time. */
 const EARLIEST_MS = 1_000_000_000_000;
-/** The last time that a `Date` can have. A consent must have an end, and JSON can't store `Infinity`. */
-const LATEST_MS = 8_640_000_000_000_000;
 
 /** The result of {@link resumeInBackground}. */
 export interface InBackground {
@@ -51,7 +50,7 @@ export const background: () => Feature = (...given: unknown[]) => {
  * learns how that one ended. A request that was stored only because of a consent is not used once the consent is over, and is not kept as
  * the request of an earlier payload.
  */
-function begins(job: OperationRun, rule: typeof begin): typeof begin {
+function begins(job: OperationRun, rule: BeginRule): BeginRule {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
   return (stored, c, now, storeNow): Begun => {
@@ -94,7 +93,7 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   const { untilMs } = wanted;
   if (!name.length) throw new TypeError(wrong('once.background', 'no-name'));
   if (!namespace && !client.platform.server) throw new TypeError(wrong('once.background', 'no-namespace'));
-  if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS))
+  if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LAST_MS))
     throw new RangeError(wrong('once.background.untilMs', 'wall-time', String(untilMs)));
   if (!toStore(payload, keep.headers)) throw new TypeError(wrong('once.background', 'no-request'));
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;

@@ -1,6 +1,6 @@
 /** Closes a client, and those that were extended from it. */
 import type { Client } from '../engine/client.js';
-import { familyOf } from '../engine/family.js';
+import { familyOf } from '../engine/extensions.js';
 import { clientOf, type Once } from '../once.js';
 
 /**

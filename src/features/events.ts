@@ -31,7 +31,7 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   const { prefix, signal } = options;
   // Another listener may have unsubscribed this one just now.
   const hears = (event: OnceEvent): unknown => listeners.has(entry) && listener(event);
-  const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
+  const entry: Listener = { hears, begins: namePrefix(prefix)?.begins };
   openLog(client);
   const off = (): void => {
     listeners.delete(entry);

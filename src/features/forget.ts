@@ -5,7 +5,7 @@ import { unknown } from '../core/outcome.js';
 import { bare, readRecord, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
-import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
+import { type ByHand, changeByHand, refusedChange } from '../engine/change-by-hand.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -33,16 +33,16 @@ function forgetRecord(operation: ByHand, evenIfUnknown: boolean): Promise<void> 
   };
   const change: Parameters<typeof changeByHand>[1] = (record, stored, storeNow) => {
     if (stored === undefined) return { value: undefined };
-    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusedChange(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
-      return { value: refusal(operation, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
+      return { value: refusedChange(operation, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
     // If the operation was retired and its key is not used up, there is nothing to forget but what was done before it.
     if (record.state === 'retired' && !record.sticky) return { ...(record.previous && { next: seal({ ...record, previous: undefined }) }), value: undefined };
     // Nothing of this pending operation was sent. But it may have taken over a key that stays in use, under which a copy that the platform sent
     // unseen may have had an effect: put the record of that key back, without what was done before it.
     if (record.state === 'pending' && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
-      if (!before) return { value: refusal(operation, record, 'ERR_ONCE_RECORD', unknown('record')) };
+      if (!before) return { value: refusedChange(operation, record, 'ERR_ONCE_RECORD', unknown('record')) };
       if (before.keyInUse) return { next: seal({ ...before, previous: undefined, revision: record.revision }), value: undefined };
     }
     const now = client.platform.clock.now();

@@ -7,7 +7,7 @@ import { derived } from '../core/derived.js';
 import { keyOf, shaped } from '../engine/claim.js';
 import type { OperationRun, Parts } from '../engine/client.js';
 import { beginWithKeys } from '../engine/derived-keys.js';
-import { named } from '../engine/observe.js';
+import { nameOrNone } from '../engine/observe.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
@@ -27,7 +27,7 @@ const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.to
 
 function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
   const { namespace, name } = job;
-  return beginWithKeys(job, (generation) => keyOf(job, shaped(job, derived({ namespace, operation: named(name), generation }))), true);
+  return beginWithKeys(job, (generation) => keyOf(job, shaped(job, derived({ namespace, operation: nameOrNone(name), generation }))), true);
 }
 
 const platform = (lacking: Platform): Platform => ({

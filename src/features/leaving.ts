@@ -34,7 +34,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
   const client = clientOf(once, 'warnOnLeave');
   check(options, { prefix: 'array', signal: 'signal' }, 'warnOnLeave');
   const { prefix, signal } = options;
-  const begins = prefix?.length ? namePrefix(prefix).begins : undefined;
+  const begins = namePrefix(prefix)?.begins;
   const window = page();
   const asks = (event: BeforeUnloadEvent): void => {
     if (!isSending(client, begins)) return;

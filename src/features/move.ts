@@ -1,18 +1,18 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
+import { doneBefore } from '../core/begin.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { joined, outweighs, weightOf } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
-import { leftOpen, tryLockInTime } from '../engine/claim.js';
+import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { announceChange, emit, publish } from '../engine/observe.js';
 import { readStored, timed, updateStored } from '../engine/record-access.js';
-import { keepLeftOpen, knownDone } from '../engine/registry.js';
+import { keepLeftOpen, knownDone, recordLeftOpen } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
-import { doneBefore } from '../engine/settle.js';
-import { stateOf } from '../engine/shown.js';
+import { stateOf } from '../engine/shown-state.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -177,7 +177,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     stays = await update(id, (target, stored, now) => {
       isDone = target?.state === 'settled';
       // If the store has lost it, only this page knows of it.
-      const own = hiding ?? (stored === undefined ? leftOpen({ client, operationKey: newOperationKey }, now) : undefined);
+      const own = hiding ?? (stored === undefined ? recordLeftOpen({ client, operationKey: newOperationKey }, now) : undefined);
       if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
       const mine = readRecord(own);
       const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>

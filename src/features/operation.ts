@@ -9,7 +9,7 @@ import type { Client, OperationAddress } from '../engine/client.js';
 import { observedState, publish, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored } from '../engine/record-access.js';
-import { stateOf } from '../engine/shown.js';
+import { stateOf } from '../engine/shown-state.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
 import { wrong } from '../texts/full.js';

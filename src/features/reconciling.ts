@@ -21,7 +21,7 @@ import { isAbandoned, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
-import type { Answered } from '../http/sending.js';
+import type { Answered } from '../http/transport-result.js';
 import type { Feature } from '../option-types.js';
 
 /**

@@ -1,8 +1,8 @@
 /** Parses the result of a `run`, new or remembered. */
 import type { Outcome } from '../core/outcome.js';
 import type { OperationRun } from '../engine/client.js';
-import { Closing } from '../engine/closing.js';
-import { givenUp } from '../engine/unbegun.js';
+import { StopSource } from '../engine/stop-signal.js';
+import { notedReason } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
@@ -19,8 +19,8 @@ export async function parseResult<T>(
   // What the schema throws is not looked at: it may be anything, such as a Proxy that was revoked, or the error of another operation.
   const failed = (cause: unknown): Promise<never> => Promise.reject(settled('options.result failed', cause));
   const parsing = (async () => validate(value))().catch(failed) as Promise<{ issues?: unknown; value?: unknown }>;
-  const parsed = await inTime({ ...call, stop: signal ?? new Closing() }, Infinity, parsing, late).catch((error: unknown) => {
-    if (signal?.aborted) throw givenUp(call.client, signal, outcome);
+  const parsed = await inTime({ ...call, stop: signal ?? new StopSource() }, Infinity, parsing, late).catch((error: unknown) => {
+    if (signal?.aborted) throw notedReason(call.client, signal, outcome);
     throw error instanceof CallerLeft ? late() : error;
   });
   if (parsed.issues) throw settled('does not match options.result', parsed);

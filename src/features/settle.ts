@@ -1,17 +1,17 @@
 /** Settles an operation with what the app learned elsewhere. */
+
 import { checkOne } from '../check.js';
+import { doneBefore } from '../core/begin.js';
 import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
-import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
+import { bare, type OnceRecord, RECORD_VERSION, SCHEME, seal } from '../core/record.js';
 import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
-import { type ByHand, changeByHand, refusal } from '../engine/change-by-hand.js';
+import { type ByHand, changeByHand, refusedChange } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/failure.js';
 import { knownDone } from '../engine/registry.js';
-import { doneBefore } from '../engine/settle.js';
 import { THAW_MS } from '../engine/wait.js';
-import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -35,12 +35,13 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
   const ending = effect === 'done' ? replayed('reconcile') : rejected();
   await changeByHand(operation, (record, stored, storeNow, { id, ns }) => {
     const now = clock.now();
-    if (stored !== undefined && !record) return { value: refusal(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
+    if (stored !== undefined && !record) return { value: refusedChange(operation, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     // After a refusal a key may stay in use. Then the app may still say that there can be no effect under it any more.
     const open = record?.state === 'pending' || (record?.state === 'retired' && record.keyInUse === true);
     // This page may know that it is done although the store did not take that.
     const done = record && (record.state === 'settled' || knownDone(operation, record));
-    if (effect === 'none' && (done || !open)) return { value: done ? refusal(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
+    if (effect === 'none' && (done || !open))
+      return { value: done ? refusedChange(operation, record, 'ERR_ONCE_ALREADY_SETTLED', replayed('store')) : undefined };
     // The store may have lost it, so that only this page knows.
     if (record?.state === 'settled') return { next: record, value: undefined };
     const base = record ?? blank(operation, id, ns, randomness.uuid(), now);

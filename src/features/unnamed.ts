@@ -21,7 +21,7 @@ import { operate } from '../engine/operate.js';
 import { updateStored } from '../engine/record-access.js';
 import { knownDone, logOutsOf } from '../engine/registry.js';
 import { recordsIn, storesOf } from '../engine/scan.js';
-import { bodyError, givenUp } from '../engine/unbegun.js';
+import { bodyError, notedReason } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { readRequest } from '../http/read-request.js';
@@ -86,7 +86,7 @@ async function whilePlaceless<T>(call: Placeless, work: Promise<T>, isNew = fals
     if (!isOnceError(end)) throw end;
     // The operation has not begun, so nothing else tells the app this call's outcome.
     guarded(client, () => settings.onOutcome?.(end.outcome));
-    throw left && stop.aborted ? givenUp(client, stop, end.outcome) : end;
+    throw left && stop.aborted ? notedReason(client, stop, end.outcome) : end;
   }
 }
 
@@ -148,7 +148,6 @@ const goOnWith = ({ held, before }: Orphan): PreparedCall['resumes'] => ({
     const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && held === FREE && !before;
     return isOthers ? { do: 'nothing', record: begun.record } : begun;
   },
-  settings: ({ settings }) => settings,
 });
 
 /** A lost operation to adopt. If its lock is not `held`, because a `resume` drives it, the call waits for that, as one with a name does. */

@@ -5,7 +5,7 @@ import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
 import { jsonOf, looksJson, readUpTo } from './bytes.js';
 import { textOf } from './native.js';
-import type { Answered } from './sending.js';
+import type { Answered } from './transport-result.js';
 
 /** Types whose readers use each part as it arrives, so there is no reason to wait for the end. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
@@ -105,6 +105,9 @@ export function replayResponse({ response, body }: Omit<Answered, 'text'> & Part
   const copy = body === undefined ? undefined : makeResponse(response, body);
   return copy && Object.defineProperty(copy, 'url', { value: response.url });
 }
+
+/** The result of a function given to `run` that returned no Response. */
+export const valueResult = (value: unknown): Result => ({ value, response: undefined, ok: true, lasting: true, copy: () => value });
 
 export const resultOf = ({ response, body }: Answered): Result => ({
   value: response,

@@ -3,7 +3,7 @@
 import { isObject } from '../core/name.js';
 import type { Client } from '../engine/client.js';
 import { BODY_MS, readBody } from './answer.js';
-import type { Answered } from './sending.js';
+import type { Answered } from './transport-result.js';
 
 /**
  * Whether this is a Response, by its members: one of a polyfill or of another realm is not an instance of this realm's class. An object that

@@ -1,6 +1,7 @@
 /** The app's `headers` hook, which is asked before each attempt. */
+
+import { askUser } from '../engine/ask-user.js';
 import type { AttemptRequest } from '../engine/client.js';
-import { askUser } from '../engine/session.js';
 import { withKey } from './http-payload.js';
 import type { ReplayableRequest } from './request.js';
 

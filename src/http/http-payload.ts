@@ -5,22 +5,19 @@ import type { Answer, Reading } from '../core/dialect.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
 import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/client.js';
-import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
-import { keepRecent } from '../engine/registry.js';
+import { keepRecent, PLACES_MAX } from '../engine/registry.js';
+import type { StopSignal } from '../engine/stop-signal.js';
 import { after, inTime, sleptSince, THAW_MS } from '../engine/wait.js';
 import { answerOf, BODY_MS, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, spreadable, wireOf } from './request.js';
-import type { TransportResult } from './sending.js';
+import type { TransportResult } from './transport-result.js';
 
 /** What the transport needs of an attempt. */
 type Sending = Pick<AttemptRequest, 'carrier' | 'ms' | 'leaves'> & { readonly job: Pick<AttemptRequest['job'], 'stop' | 'settings'> };
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
 const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
-
-/** How many endpoints are remembered as ignoring keys: a server may have one for each order. */
-const PLACES_MAX = 1000;
 
 export function httpPayload(prepared: ReplayableRequest): Payload {
   const endpoint = endpointOf(prepared);
@@ -144,7 +141,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
 }
 
 /** Aborts the controller when `stop` aborts. It is a function of its own, so that `stop` keeps nothing else of the attempt in memory. */
-const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
+const abortWith = (controller: AbortController, stop: StopSignal): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 /** Reads an answer: the app's `verdict` hook first, then the dialect and the common rules. */
 function read(prepared: ReplayableRequest, response: Response, answer: Answer, attempt: AttemptRequest): Reading {

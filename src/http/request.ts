@@ -180,9 +180,6 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** Names how fingerprints are computed. Another way to compute them needs another name, because fingerprints of different schemes never equal each other. */
-export const SCHEME = 'sha256';
-
 /** How many hex digits of a digest are kept (16 bits): enough to notice that bytes differ, too few to find out the bytes. */
 const RAW_HINT = 4;
 

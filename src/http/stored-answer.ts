@@ -3,15 +3,14 @@ import type { StoredAnswer } from '../core/record.js';
 import type { OperationRun } from '../engine/client.js';
 import { storeForOperation } from '../engine/record-access.js';
 import type { Result } from '../engine/result.js';
-import { valueResult } from '../engine/values.js';
-import { makeResponse, resultOf } from './answer.js';
+import { makeResponse, resultOf, valueResult } from './answer.js';
 import { base64Of, bytesOf } from './bytes.js';
 
 /** Answer headers that may contain credentials. They are not stored, because another person may read the store. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
 
 /** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream, or if JSON can't hold the value. */
-function toStore({ response, body, value }: Result): StoredAnswer | undefined {
+export function storedForm({ response, body, value }: Result): StoredAnswer | undefined {
   if (!response) return storedValue(value);
   if (body === undefined) return undefined;
   const { status, statusText } = response;
@@ -58,8 +57,8 @@ function answerToStore(job: OperationRun, result: Result): StoredAnswer | undefi
   // function given to `run` returned is stored by default, because no server can repeat it.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
   const { response = lasts || payload?.answers ? 'disk' : 'memory' } = settings.keep;
-  return response === 'disk' && (settings.namespace || server) ? toStore(result) : undefined;
+  return response === 'disk' && (settings.namespace || server) ? storedForm(result) : undefined;
 }
 
 /** How answers are stored. */
-export const storedAnswers = { toStore, answerToStore, fromStore };
+export const storedAnswers = { answerToStore, fromStore };

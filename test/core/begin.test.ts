@@ -3,7 +3,8 @@
  * left out. Method: one record and one caller, with one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
-import { type Begun, lifeOf, marked } from '../../src/core/begin.js';
+import { lifeOf, marked } from '../../src/core/begin.js';
+import type { Begun } from '../../src/core/claimant.js';
 import type { OnceRecord, PendingRecord } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 import { begin, type Call } from '../support/begin.js';
@@ -37,7 +38,6 @@ const caller: Call = {
   ns: made('0b'),
   label: made('["pay","c1"]'),
   fingerprint: 'one',
-  scheme: 'sha256',
   raw: 'one',
   origin: 'https://shop.example',
   endpoint: 'POST https://shop.example/pay',

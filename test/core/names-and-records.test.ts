@@ -102,7 +102,7 @@ describe('names', () => {
   test('a prefix matches the names that begin with its parts, and no others', () => {
     fc.assert(
       fc.property(name, name, fc.array(part, { maxLength: 2 }), (prefix, other, more) => {
-        const { begins, start } = namePrefix(prefix);
+        const { begins, start } = namePrefix(prefix) as NonNullable<ReturnType<typeof namePrefix>>;
         for (const candidate of [other, [...prefix, ...more]]) {
           const label = encodeName(candidate);
           const should = candidate.length >= prefix.length && same(candidate.slice(0, prefix.length), prefix);

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { Closing } from '../../src/engine/closing.js';
 import { registry } from '../../src/engine/registry.js';
+import { StopSource } from '../../src/engine/stop-signal.js';
 import { close, createOnce, unnamed } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
@@ -215,8 +215,8 @@ describe('a call without a name', () => {
 
 /** How many listeners were added to the end of a client or a call, and how many of these are still there. */
 function watchedEnds() {
-  const began = vi.spyOn(Closing.prototype, 'addEventListener');
-  const ended = vi.spyOn(Closing.prototype, 'removeEventListener');
+  const began = vi.spyOn(StopSource.prototype, 'addEventListener');
+  const ended = vi.spyOn(StopSource.prototype, 'removeEventListener');
   onTestFinished(() => void vi.restoreAllMocks());
   const endOf = ([, end]: readonly [string, () => void]) => end;
   return {

@@ -16,6 +16,26 @@ describe('paths', () => {
   test.each(paths)('%s exists', (path) => expect(existsSync(join(root, path))).toBe(true));
 });
 
+describe('functions', () => {
+  const WAY = '### The way of a key';
+  const namesIn = (text: string): string[] => [...text.matchAll(/`([A-Za-z]\w*)`/g)].map(([, name = '']) => name);
+  const inProse = [...page.text.matchAll(/((?:`[A-Za-z]\w*`(?:, | and | of )?)+) in `(src\/[^`]+\.ts)`/g)].map(
+    ([, names = '', path = '']) => [path, namesIn(names)] as const,
+  );
+  const way = tableUnder(page, WAY).map(([path = '', names = '']) => [path.replaceAll('`', ''), namesIn(names)] as const);
+  const named = [...inProse, ...way.filter(([path]) => path.endsWith('.ts'))].flatMap(([path, names]) => names.map((name) => ({ name, path })));
+
+  test('the page names functions', () => expect(named.length).toBeGreaterThan(50));
+
+  test.each(named)('$name is in $path', ({ name, path }) => expect(new RegExp(`\\b${name}\\b`).test(readFileSync(join(root, path), 'utf8'))).toBe(true));
+
+  test('the way of a key is as long as the page says', () => {
+    const [, functions, files] = /pass through (\d+) functions in (\d+) files/.exec(page.text) ?? [];
+    // The last row is that of the platforms, whose function has a dot in its name.
+    expect([way.flatMap(([, names]) => names).length + 1, way.length]).toEqual([Number(functions), Number(files)]);
+  });
+});
+
 describe('commands for single test files', () => {
   const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8');
   const [, unhurried = ''] = /^const UNHURRIED = \[(.*?)^\];/ms.exec(config) ?? [];

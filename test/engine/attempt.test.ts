@@ -8,7 +8,7 @@ import type { AttemptRequest, Client } from '../../src/engine/client.js';
 import { answerOf, replayResponse } from '../../src/http/answer.js';
 import { callTransport } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
-import type { Answered, TransportResult } from '../../src/http/sending.js';
+import type { Answered, TransportResult } from '../../src/http/transport-result.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { NeverConnected } from '../support/server.js';
 import { rest } from '../support/world.js';

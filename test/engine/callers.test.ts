@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
-import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
+import { abortReason, InFlightOperation, noteUnderReason } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
 import { explain, extend, type Outcome, operation as operationOf, run } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
@@ -191,7 +191,7 @@ describe('the reason of an abort', () => {
 
   test.each([null, undefined, 'word', 5])('gets no outcome if it is %j', (reason) => {
     const own = registry();
-    expect(giveUp(own, reason, LEFT)).toBeUndefined();
+    expect(noteUnderReason(own, reason, LEFT)).toBeUndefined();
   });
 });
 

@@ -12,7 +12,7 @@ import { linkOf, polling } from '../../src/features/polling.js';
 import { resultOf } from '../../src/http/answer.js';
 import { httpPayload } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
-import { storedAnswers } from '../../src/http/stored-answer.js';
+import { storedAnswers, storedForm } from '../../src/http/stored-answer.js';
 import { fromStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { type Arrival, answers, charged, lost, replays, textOf } from '../support/server.js';
@@ -28,7 +28,7 @@ describe('a stored answer', () => {
     ['', 200],
     [null, 204],
   ])('with the body %j comes back as it was', async (body, status) => {
-    const stored = storedAnswers.toStore(resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }));
+    const stored = storedForm(resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }));
     const back = storedAnswers.fromStore(JSON.parse(JSON.stringify(stored))) as Result;
     expect(back).toMatchObject({ ok: true, lasting: true, response: { status, statusText: 'Fine' } });
     expect(Object.fromEntries(back.response?.headers ?? [])).toMatchObject(HEADERS);
@@ -39,7 +39,7 @@ describe('a stored answer', () => {
   test('with a body of bytes comes back as it was', async () => {
     const body = Uint8Array.from({ length: 256 }, (_, n) => n).buffer;
     const headers = { 'content-type': 'image/png' };
-    const stored = storedAnswers.toStore(resultOf({ response: new Response(body, { headers }), body, text: '' }));
+    const stored = storedForm(resultOf({ response: new Response(body, { headers }), body, text: '' }));
     const back = storedAnswers.fromStore(JSON.parse(JSON.stringify(stored)));
     for (const response of [back?.copy(), back?.response] as Response[]) {
       expect(response.headers.get('content-type')).toBe('image/png');
@@ -48,12 +48,12 @@ describe('a stored answer', () => {
   });
 
   test('does not exist if its body was not read', () => {
-    expect(storedAnswers.toStore(resultOf({ response: new Response('x'), body: undefined, text: '' }))).toBeUndefined();
+    expect(storedForm(resultOf({ response: new Response('x'), body: undefined, text: '' }))).toBeUndefined();
   });
 
   test('leaves out what looks like a credential', () => {
     const headers = { 'set-cookie': 'sid=1', 'x-auth-token': 't', authorization: 'b', 'x-csrf-token': 'c', 'x-session-id': 's', etag: '"1"', location: '/c/1' };
-    const stored = storedAnswers.toStore(resultOf({ response: new Response('{}', { headers }), body: '{}', text: '{}' })) as { headers: [string, string][] };
+    const stored = storedForm(resultOf({ response: new Response('{}', { headers }), body: '{}', text: '{}' })) as { headers: [string, string][] };
     expect(Object.fromEntries(stored.headers)).toEqual({ 'content-type': 'text/plain;charset=UTF-8', etag: '"1"', location: '/c/1' });
   });
 

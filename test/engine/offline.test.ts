@@ -3,7 +3,7 @@
  * is back. Method: the network goes at each moment of a payment, for a short or a long time.
  */
 import { describe, expect } from 'vitest';
-import { Closing } from '../../src/engine/closing.js';
+import { StopSource } from '../../src/engine/stop-signal.js';
 import { close, type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
 import type { Connectivity } from '../../src/ports.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
@@ -162,7 +162,7 @@ describe('a connectivity hint that fails neither ends a call nor makes it hang',
   });
 
   test('an abort listener that throws does not keep the other listeners from being called', async () => {
-    const closing = new Closing();
+    const closing = new StopSource();
     const told: string[] = [];
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => void unhandled.push(error);

@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'vitest';
 import { fresh, rejected, replayed } from '../../src/core/outcome.js';
+import { payloadsOf } from '../../src/core/payloads.js';
 import type { PendingRecord } from '../../src/core/record.js';
-import { payloadsOf } from '../../src/engine/settle.js';
 import type { Start } from '../../src/engine/stopped.js';
 import { aRecord, type LooseRecord } from '../support/record.js';
 

@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
+import { SCHEME } from '../../src/core/record.js';
 import { askFingerprint } from '../../src/http/fingerprint-hook.js';
-import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, SCHEME, UnreplayableBody, wireOf } from '../../src/http/request.js';
+import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, UnreplayableBody, wireOf } from '../../src/http/request.js';
 import { toStore } from '../../src/http/stored-request.js';
 import type { OperationOptions } from '../../src/option-types.js';
 import type { Settings } from '../../src/options.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
-import { Closing } from '../../src/engine/closing.js';
+import { StopSource } from '../../src/engine/stop-signal.js';
 import { sendAgain } from '../../src/features/retrying.js';
 import { type Outline, outline } from '../../src/http/outline.js';
 import type { Settings } from '../../src/options.js';
@@ -72,7 +72,7 @@ type Answer = Response | Error;
 
 function scene() {
   const clock = virtualClock({ settle: rest });
-  const client = { platform: { clock, randomness: { random: () => 1 } }, registry: { latest: new Map() }, closing: new Closing() } as unknown as Client;
+  const client = { platform: { clock, randomness: { random: () => 1 } }, registry: { latest: new Map() }, closing: new StopSource() } as unknown as Client;
   const settings = { limits: { totalMs: 10_000, attempts: 3 }, retry: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, budget: 100 } } as Settings;
   const sent: number[] = [];
   const start = clock.now();

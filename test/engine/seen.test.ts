@@ -6,12 +6,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
-import { endOf, told } from '../../src/engine/failure.js';
+import { endOf, withFacts } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
-import { emit, guarded, named, observedState, pendingOf, publish, readAnew } from '../../src/engine/observe.js';
+import { emit, guarded, nameOrNone, observedState, pendingOf, publish, readAnew } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
-import { stateOf } from '../../src/engine/shown.js';
+import { stateOf } from '../../src/engine/shown-state.js';
 import { requests } from '../../src/features/requests.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -70,8 +70,8 @@ describe('a stored record', () => {
     const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
     const { client } = scene();
     const payment = { client, operationKey: KEY, name: PLACE.name };
-    expect(told(payment, endOf(record(), ending, true))).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
-    expect(told({ ...payment, name: [] }, endOf(record({ firstSentAt: NOW }), ending, false))).toEqual({
+    expect(withFacts(payment, endOf(record(), ending, true))).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
+    expect(withFacts({ ...payment, name: [] }, endOf(record({ firstSentAt: NOW }), ending, false))).toEqual({
       ...facts,
       operation: undefined,
       firstSentAt: NOW,
@@ -92,7 +92,7 @@ describe('a stored record', () => {
       expect(stateOf(client, KEY, nothing)).toEqual({ phase: 'idle' });
   });
 
-  test('has no name if the operation has none', () => expect([named([]), named(['a'])]).toEqual([undefined, ['a']]));
+  test('has no name if the operation has none', () => expect([nameOrNone([]), nameOrNone(['a'])]).toEqual([undefined, ['a']]));
 });
 
 describe('states', () => {

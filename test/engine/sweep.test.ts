@@ -15,9 +15,10 @@ import { aRecord, type LooseRecord, NOW, sealed } from '../support/record.js';
 import { answers } from '../support/server.js';
 import { HOUR, pay, rest, test } from '../support/world.js';
 
-const EVERY = 4;
+const EVERY = 100;
+const REST_MS = 60_000;
 
-function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, medium = memoryMedium(), restMs = 0) {
+function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, medium = memoryMedium(), rests = false) {
   const memory = memoryStore({ medium, now: () => NOW });
   const told: unknown[] = [];
   const client = {
@@ -27,7 +28,10 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, 
     sweeps: { left: 0, place: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
-    for (let n = 0; n < times; n++) sweepNowAndThen(client, EVERY, restMs);
+    for (let n = 0; n < times; n++) {
+      if (!rests) client.sweeps.restedAt = 0;
+      sweepNowAndThen(client);
+    }
     await rest();
   };
   const record = (id: string, more: LooseRecord = {}): OnceRecord =>
@@ -40,8 +44,8 @@ const many = (what: string, count: number): readonly string[] => Array.from({ le
 
 describe('a sweep of records that are over', () => {
   test.each([
-    ['with the first settle, and then after every fourth', undefined, [1, EVERY, EVERY]],
-    ['after one of four by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
+    ['with the first settle, and then after every hundredth', undefined, [1, EVERY, EVERY]],
+    ['after one of a hundred by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
   ])('comes %s', async (_, random, rounds) => {
     const { settle, put, there } = scene(undefined, random);
     for (const settles of rounds) {
@@ -134,7 +138,6 @@ describe('a sweep of records that are over', () => {
 });
 
 describe('a sweep that found', () => {
-  const REST_MS = 1000;
   test.for<[string, over: number, storeMs: number, rests: boolean]>([
     ['nothing: the next one comes when its rest is over', 0, NOW, true],
     ['one less than it reads: the next one comes when its rest is over', 3 * EVERY - 1, NOW, true],
@@ -145,7 +148,7 @@ describe('a sweep that found', () => {
     let scans = 0;
     const medium = memoryMedium();
     const memory = memoryStore({ medium, now: () => storeMs });
-    const { client, settle, put } = scene(() => ({ ...memory, scan: (query) => memory.scan(query).finally(() => scans++) }), 0, medium, REST_MS);
+    const { client, settle, put } = scene(() => ({ ...memory, scan: (query) => memory.scan(query).finally(() => scans++) }), 0, medium, true);
     Object.assign(client.platform.clock, { now: () => now });
     for (const id of many('over', over)) put(id);
     const sweeps = async (at: number): Promise<number> => {

@@ -6,9 +6,9 @@ import { test as anyTest, describe, expect } from 'vitest';
 import type { OnceRecord, PendingRecord } from '../../src/core/record.js';
 import { MOVED } from '../../src/core/retention.js';
 import type { Client, Driver, OperationRun } from '../../src/engine/client.js';
-import { Closing } from '../../src/engine/closing.js';
 import { awaitLease, holdingLease, renew } from '../../src/engine/lease.js';
 import { heldElsewhere } from '../../src/engine/record-access.js';
+import { StopSource } from '../../src/engine/stop-signal.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { made } from '../support/made.js';
@@ -40,7 +40,7 @@ function scene() {
     owner: 'me',
     registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
     log: {},
-    closing: new Closing(),
+    closing: new StopSource(),
   } as unknown as Client;
   const stop = new AbortController();
   const job = {

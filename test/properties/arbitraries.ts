@@ -98,7 +98,6 @@ export const claimant: fc.Arbitrary<Call> = fc
     ns: fc.constant(made<NamespaceDigest>('0b'.repeat(16))),
     label: fc.constant('["pay","c1"]'),
     fingerprint,
-    scheme,
     raw: fingerprint,
     origin: fc.constant('https://shop.example'),
     endpoint: fc.constantFrom('POST https://shop.example/pay', 'POST https://shop.example/paypal'),

@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Begun, lifeOf, marked } from '../../src/core/begin.js';
+import { lifeOf, marked } from '../../src/core/begin.js';
+import type { Begun } from '../../src/core/claimant.js';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow } from '../../src/core/retention.js';
 import { begin, type Call } from '../support/begin.js';

@@ -119,7 +119,7 @@ describe('names', () => {
   test('match a prefix if they begin with its parts, and look-alikes do not', () => {
     const startsWith = (whole: OperationName, begin: OperationName): boolean => identity(whole.slice(0, begin.length)) === identity(begin);
     for (const prefix of fc.sample(name, { numRuns: 200, seed })) {
-      const { begins, start } = namePrefix(prefix);
+      const { begins, start } = namePrefix(prefix) as NonNullable<ReturnType<typeof namePrefix>>;
       for (const other of [prefix, [...prefix, 'x'], ...neighbours(prefix), ...[...neighbours(prefix)].map((one) => [...one, 'x'])]) {
         const label = encodeName(other);
         expect(begins(label), `${label} and ${encodeName(prefix)}, seed ${seed}`).toBe(startsWith(other, prefix));

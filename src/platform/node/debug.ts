@@ -1,6 +1,6 @@
 /** `NODE_DEBUG=oncefetch` writes a line to stderr for each step of each client, as Node's own modules do. */
 import type { OnceEvent } from '../../core/event.js';
-import { logTo } from '../../core/log.js';
+import { logTo } from '../../core/log-lines.js';
 import type { Platform } from '../../ports.js';
 import { builtin } from '../shared.js';
 

@@ -1,4 +1,4 @@
-/** How an attempt may end. Types only. */
+/** What the transport gives for one attempt: an answer, or what is known without one. Types only. */
 import type { Reading } from '../core/dialect.js';
 import type { ReplayableRequest } from './request.js';
 
@@ -23,5 +23,5 @@ interface Unanswered {
   readonly reached?: boolean;
 }
 
-/** Sends once. Never rejects; never waits longer than `ms`. */
+/** Sends once. Never waits longer than `ms`. */
 export type SendOnce<Client, Attempt> = (client: Client, request: ReplayableRequest, attempt: Attempt) => Promise<TransportResult>;

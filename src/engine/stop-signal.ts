@@ -1,7 +1,7 @@
 /** Tells everything that waits that its client or call has ended. */
 
 /** What ends a wait early: an AbortSignal, a client that is closed, or a call that nobody waits for any more. */
-export interface Stop {
+export interface StopSignal {
   readonly aborted: boolean;
   readonly reason?: unknown;
   addEventListener(type: 'abort', end: () => void): void;
@@ -12,7 +12,7 @@ export interface Stop {
  * Stands in for an AbortController, for two reasons: some runtimes do not allow code outside of a request to make one, and a module makes
  * its client there; and making one for each call is slow.
  */
-export class Closing implements Stop {
+export class StopSource implements StopSignal {
   aborted = false;
   reason: unknown;
   /** How many callers still read a body that arrives after the call has ended. */
