@@ -17,4 +17,6 @@ export interface Sweeps {
   restedAt: number;
   /** Damaged records that the last sweep met. */
   damaged: number;
+  /** When the last sweep has ended. `close` waits for it, so that the app can end its pool: `pg` never answers what is under way then. */
+  landed?: Promise<void>;
 }
