@@ -72,8 +72,8 @@ const SILENT: (typeof UNKNOWN)[UnknownReason] = [
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
-  unreachable: 'no attempt went out, because its time was over, another user had logged in, or no connection could be made',
-  aborted: 'the call was aborted before its first attempt',
+  unreachable: 'no attempt left, because its time was over, another user had logged in, or no connection could be made',
+  aborted: 'the call was aborted, or its client closed, before an attempt left',
   'store-write': 'its record could not be stored',
   'unreplayable-body': 'it has no body that can be sent more than once',
 };

@@ -119,6 +119,12 @@ describe('explain', () => {
     expect(explain(outcome).steps).toEqual(['This call made 5 attempts under this key.']);
   });
 
+  test.each(['unreachable', 'aborted'] as const)('does not say that there was no attempt if there were some, which could not connect: %s', (reason) => {
+    const outcome = { ...common, type: 'unsent', effect: 'none', reason, key: 'k-1', attempts: 5, sent: 'no' } as unknown as Outcome;
+    expect(explain(outcome).summary).toMatch(/^It did not take effect, and will not: .*\bleft\b.*, so nothing was sent\.$/);
+    expect(explain(outcome).summary).not.toMatch(/before its first attempt|no attempt went out/);
+  });
+
   test('does not blame this call if only an earlier one may have sent something', () => {
     const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'store', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
     expect(explain(outcome).steps).toEqual(['This call made no key.', 'An attempt of an earlier call may have reached the server.']);
