@@ -31,6 +31,14 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
+  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', async ({ page, key }) => {
+    await playground.breakNetwork('unauthorized', 1, 'default');
+    await pay(page);
+    await says(page, 'Please log in again, then pay again: you will be charged once.');
+    await pays(page);
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
   test('a second tab pays at the same time: both tabs say paid, one charge', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
