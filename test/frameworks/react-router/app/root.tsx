@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Links, Meta, Outlet, Scripts } from 'react-router';
+import { isRouteErrorResponse, Links, Meta, Outlet, Scripts } from 'react-router';
 
 export function Layout({ children }: { children: ReactNode }) {
   return (
@@ -21,7 +21,8 @@ export default function App() {
 }
 
 /** The answer to an action was lost. The server may have charged; only it can tell. */
-export function ErrorBoundary() {
+export function ErrorBoundary({ error }: { error: unknown }) {
+  if (isRouteErrorResponse(error)) return <p role="alert">{error.status === 401 ? 'Please log in.' : 'There is no such page.'}</p>;
   return (
     <>
       <p role="status">Not sure yet whether you have paid.</p>
