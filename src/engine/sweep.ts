@@ -19,7 +19,7 @@ const SWEEP_REST_MS = 60_000;
 /**
  * Sweeps after the first settle of this client, then after one settle in each round of {@link SWEEP_EVERY}; but not for {@link SWEEP_REST_MS}
  * after a sweep that found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at
- * the same time and find the same records. A closed client begins none: `close` would not wait for it.
+ * the same time and find the same records.
  */
 export function sweepNowAndThen(client: Client): void {
   const { platform, sweeps } = client;
@@ -28,7 +28,7 @@ export function sweepNowAndThen(client: Client): void {
   sweeps.left = SWEEP_EVERY - 1 - sweeps.place + place;
   sweeps.place = place;
   // The absolute difference: a clock that was set back must not make the pause longer.
-  if (client.closing.aborted || Math.abs(platform.clock.now() - sweeps.restedAt) < SWEEP_REST_MS) return;
+  if (Math.abs(platform.clock.now() - sweeps.restedAt) < SWEEP_REST_MS) return;
   sweeps.landed = sweep(client).catch(() => {
     // Nothing depends on this sweep; the next one tries again.
   });

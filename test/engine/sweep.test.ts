@@ -6,15 +6,14 @@ import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
-import { StopSource } from '../../src/engine/stop-signal.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
 import { close, extend } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
 import { aRecord, type LooseRecord, NOW, sealed } from '../support/record.js';
-import { answers, delayed } from '../support/server.js';
-import { HOUR, pay, rest, SECOND, test } from '../support/world.js';
+import { answers } from '../support/server.js';
+import { HOUR, pay, rest, test } from '../support/world.js';
 
 const EVERY = 100;
 const REST_MS = 60_000;
@@ -27,7 +26,6 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, 
     store: { ...memory, ...own(memory) },
     log: { tell: ({ name }: { name: unknown }, key: string, { code }: { code?: string }) => void told.push([code, name, key]) },
     sweeps: { left: 0, place: 0, damaged: 0, restedAt: 0 },
-    closing: new StopSource(),
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
     for (let n = 0; n < times; n++) {
@@ -196,15 +194,4 @@ test('`close` waits for the sweep under way, in clients that were extended with 
   for (const end of scans) end();
   await closed;
   expect(told).toEqual(['swept one', 'swept another', 'closed one', 'closed another', 'over']);
-});
-
-test('what settles once its client is closed begins no sweep, which `close` would not wait for', async ({ world, tab }) => {
-  let scans = 0;
-  const once = tab.once({ store: { ...tab.store, scan: (query) => tab.store.scan(query).finally(() => scans++) } });
-  const [call] = await world.begin(pay(once), delayed(SECOND, answers(201)));
-  const closed = close(once);
-  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done' });
-  await closed;
-  await rest();
-  expect(scans).toBe(0);
 });
