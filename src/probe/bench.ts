@@ -37,6 +37,8 @@ export class Bench {
   readonly times: ProbeTimes;
   readonly dialect: Dialect;
   readonly learnt: Learnt;
+  /** How long the quickest request took, ms. The first one may have taken longer than others do. */
+  quickestMs = Number.POSITIVE_INFINITY;
   readonly #proxy: FaultProxy;
 
   constructor(target: ProbeTarget, times: ProbeTimes, dialect: Dialect, proxy: FaultProxy, learnt: Learnt) {
@@ -45,6 +47,16 @@ export class Bench {
     this.times = times;
     this.dialect = dialect;
     this.#proxy = proxy;
+  }
+
+  /** Half of the time that a request takes, ms: the work is likely to be under way then. */
+  get halfwayMs(): number {
+    return Math.floor(Math.min(this.learnt.workMs, this.quickestMs) / 2);
+  }
+
+  /** Why the last request got no answer. */
+  get failure(): string | undefined {
+    return this.#proxy.failure();
   }
 
   /** A new operation, under a new key. */
@@ -87,8 +99,12 @@ export class Bench {
   saysLater(came: Came | undefined, key: string): boolean {
     if (!came) return true;
     if (came.status === 202) return !this.learnt.accepts;
-    const kind = kindOf(came, this.dialect, key);
-    return kind === 'in-progress' || kind === 'transient' || waitsInside(came);
+    return this.saysBusy(came, key) || kindOf(came, this.dialect, key) === 'transient';
+  }
+
+  /** Whether the answer says that an earlier copy is at work. */
+  saysBusy(came: Came, key: string): boolean {
+    return kindOf(came, this.dialect, key) === 'in-progress' || waitsInside(came);
   }
 
   /** Sends a preflight, as a browser would. */

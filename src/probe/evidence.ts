@@ -4,5 +4,5 @@ import type { Came } from './request.js';
 export interface Evidence {
   readonly key: string;
   readonly came: Came;
-  readonly means: 'first' | 'again' | 'in-progress' | 'mismatch' | 'done-before';
+  readonly means: 'first' | 'again' | 'in-progress' | 'mismatch' | 'done-before' | 'refused';
 }

@@ -15,6 +15,8 @@ export interface FaultProxy {
   /** The address at the proxy that leads to `url`. */
   through(url: string): string;
   next(fate: Fate): void;
+  /** Why the last request could not be passed on, if it could not: `ECONNREFUSED`, or a certificate that is not trusted. */
+  failure(): string | undefined;
   close(): Promise<void>;
 }
 
@@ -74,10 +76,15 @@ async function carry(from: IncomingMessage, to: ServerResponse, target: string, 
 /** Opens a proxy. It passes each request on to the origin that `target` gives at that moment. */
 export async function openProxy(target: () => string): Promise<FaultProxy> {
   let fate: Fate | undefined;
+  let failure: string | undefined;
   const server = http().createServer((from, to) => {
     const met = fate;
     fate = undefined;
-    carry(from, to, target(), met).catch(() => from.socket.destroy());
+    failure = undefined;
+    carry(from, to, target(), met).catch((error: NodeJS.ErrnoException) => {
+      failure = error.code ?? error.message;
+      from.socket.destroy();
+    });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -89,6 +96,7 @@ export async function openProxy(target: () => string): Promise<FaultProxy> {
     next: (next) => {
       fate = next;
     },
+    failure: () => failure,
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());

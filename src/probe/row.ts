@@ -24,13 +24,23 @@ export interface Found {
   readonly answers: readonly (Came | undefined)[];
   readonly effects: number | undefined;
   readonly finding: ProbeFinding;
+  /** What the finding's sentence does not say, such as why no answer came. */
+  readonly because?: string | undefined;
   /** Answers whose true meaning the row knows. */
   readonly evidence?: readonly Evidence[];
 }
 
-export function rowOf(row: ProbeRowName, { answers, effects, finding }: Found): ProbeRow {
+export function rowOf(row: ProbeRowName, { answers, effects, finding, because }: Found): ProbeRow {
   const { severity, says } = FINDINGS[finding];
-  return { row, tried: ROWS[row], cameBack: statusesOf(answers), effects, finding, severity, means: says };
+  return {
+    row,
+    tried: ROWS[row],
+    cameBack: statusesOf(answers),
+    effects,
+    finding,
+    severity,
+    means: because === undefined ? says : says.replace(/\.$/, `: ${because}.`),
+  };
 }
 
 export const notTried = (row: ProbeRowName, because: string): ProbeRow => ({

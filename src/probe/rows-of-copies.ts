@@ -11,17 +11,20 @@ const COPIES = 10;
 /** One request under a new key. */
 export async function first(bench: Bench): Promise<Found> {
   const operation = bench.operation();
-  const { value: came, effects } = await bench.counting(async () => {
+  const { value: answers, effects } = await bench.counting(async () => {
     const started = performance.now();
     const answered = await bench.send(operation);
     bench.learnt.workMs = Math.ceil(performance.now() - started);
-    return answered;
+    bench.learnt.accepts = answered?.status === 202;
+    return answered && bench.saysBusy(answered, operation.key) ? [answered, ...(await bench.insist(operation))] : [answered];
   });
-  bench.learnt.accepts = came?.status === 202;
-  const found = { answers: [came], effects };
-  if (!came) return { ...found, finding: 'no-answer' };
+  const [came] = answers;
+  const last = answers.at(-1);
+  const found = { answers, effects };
+  if (!came) return { ...found, finding: 'no-answer', because: bench.failure };
   if (isMarked(bench, came, operation.key) && came.status < 500) return { ...found, finding: 'marked-first' };
-  if (effects !== undefined && effects > 1) return { ...found, finding: 'doubles' };
+  if (effects !== undefined && effects > 1) return { ...found, finding: 'sent-again' };
+  if (last && last !== came && isSuccess(last) && effects !== 0) return { ...found, finding: 'called-copy' };
   if (effects === 0 || (effects === undefined && !isSuccess(came))) return { ...found, finding: 'no-effect' };
   if (came.status >= 500) return { ...found, finding: 'fault-with-effect' };
   if (!isSuccess(came)) return { ...found, finding: bench.saysLater(came, operation.key) ? 'busy-for-ever' : 'refused-with-effect' };
@@ -31,7 +34,12 @@ export async function first(bench: Bench): Promise<Found> {
 /** The same key twice, one after the other. */
 export async function again(bench: Bench): Promise<Found> {
   const operation = bench.operation();
-  const { value, effects } = await bench.counting(async () => [await bench.send(operation), ...(await bench.insist(operation))]);
+  const { value, effects } = await bench.counting(async () => {
+    const started = performance.now();
+    const one = await bench.send(operation);
+    bench.quickestMs = performance.now() - started;
+    return [one, ...(await bench.insist(operation))];
+  });
   const [one, last] = [value[0], value.at(-1)];
   const finding = judge(bench, { key: operation.key, first: one, last, effects });
   const means: Evidence['means'] = last && isRefusal(last) ? 'done-before' : 'again';
@@ -65,8 +73,7 @@ async function afterBreak(bench: Bench, breaking: (operation: ReturnType<Bench['
 export const answerCut = (bench: Bench): Promise<Found> => afterBreak(bench, (operation) => bench.sendInto({ kind: 'cut-answer' }, operation));
 
 /** The connection reset while the work goes on. */
-export const reset = (bench: Bench): Promise<Found> =>
-  afterBreak(bench, (operation) => bench.sendInto({ kind: 'reset', afterMs: Math.floor(bench.learnt.workMs / 2) }, operation));
+export const reset = (bench: Bench): Promise<Found> => afterBreak(bench, (operation) => bench.sendInto({ kind: 'reset', afterMs: bench.halfwayMs }, operation));
 
 /** The server killed in mid-work. */
 export const killed = (bench: Bench): Promise<Found> => {
@@ -74,7 +81,7 @@ export const killed = (bench: Bench): Promise<Found> => {
   if (!restart) throw new NotTried('nothing here can kill the server');
   return afterBreak(bench, async (operation) => {
     const answer = bench.send(operation);
-    await sleep(Math.floor(bench.learnt.workMs / 2));
+    await sleep(bench.halfwayMs);
     await restart();
     return answer;
   });

@@ -27,19 +27,27 @@ export async function refusal(bench: Bench): Promise<Found> {
   const operation = bench.operation();
   const newKey = { ...operation, key: bench.operation().key };
   const { value, effects } = await bench.counting(async () => {
+    const before = await bench.countNow();
     const refused = await bench.send(operation, { payload: 'refused' });
-    if (refused && !isRefusal(refused)) throw new NotTried(unrefused(refused.status));
+    if (refused && !isRefusal(refused)) {
+      const inside = isSuccess(refused) && before !== undefined && before === (await bench.countAtRest());
+      if (inside) return { inside: { key: operation.key, came: refused, means: 'refused' } as const };
+      throw new NotTried(unrefused(refused.status));
+    }
     const repeated = await bench.send(operation, { payload: 'refused' });
     const corrected = await bench.insist(operation);
     const later = corrected.at(-1);
     return { refused: [refused, repeated], corrected, underNew: later && isSuccess(later) ? [] : await bench.insist(newKey) };
   });
+  if (value.inside) return { answers: [value.inside.came], effects, finding: 'refused-inside', evidence: [value.inside] };
   const answers = [...value.refused, ...value.corrected, ...value.underNew];
   const last = answers.at(-1);
   if (effects !== undefined && effects > 1) return { answers, effects, finding: 'doubles' };
   if (!last || !isSuccess(last)) return { answers, effects, finding: 'refusal-blocks' };
   if (effects === 0) return { answers, effects, finding: 'false-success' };
-  return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released' };
+  const [refused] = value.refused;
+  const evidence = refused && refused.status < 300 ? [{ key: operation.key, came: refused, means: 'refused' } as const] : [];
+  return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released', evidence };
 }
 
 /** Sends work that fails once, then `payload` under the same key. */

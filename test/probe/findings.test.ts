@@ -51,6 +51,15 @@ const EARNED: Readonly<Record<ProbeFinding, Earned>> = {
   'stored-fault': { row: 'again', parts: { again: () => answer(500) } },
   'busy-for-ever': { row: 'again', parts: { again: () => answer(409, undefined, { 'retry-after': '0' }) } },
   doubles: { row: 'again', parts: ignoresKeys },
+  'sent-again': { row: 'first', parts: { ...ignoresKeys, delivers: 2 } },
+  'called-copy': { row: 'first', parts: { delivers: 2 } },
+  'refused-inside': {
+    row: 'refusal',
+    parts: {
+      work: ({ payload }, effect) =>
+        payload === 'refused' ? answer(200, { status: 'failed' }) : answers(() => answer(200, { status: 'ok' }))(undefined as never, effect),
+    },
+  },
   'may-double': { row: 'again', parts: ignoresKeys, uncounted: true },
   'no-retry-after': busy(() => answer(409)),
   'faults-while-busy': busy(() => answer(503)),

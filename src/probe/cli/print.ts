@@ -27,7 +27,9 @@ export function tableOf(rows: readonly ProbeRow[]): string {
   return lines.map((line) => line.map((cell, column) => (column === HEADS.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  ')).join('\n');
 }
 
-function dialectText({ name, code }: FittingDialect): string {
+function dialectText({ name, code }: FittingDialect, rows: readonly ProbeRow[]): string {
+  const forgets = rows.some(({ finding }) => finding === 'forgets');
+  if (code === '' && forgets) return 'Dialect: none needed, but the times of the client are too long for this server: see `forgets`.';
   if (code === '') return 'Dialect: none needed, the default fits where a key counts for 24 hours. Look that up: generic({ windowMs }) says another time.';
   return `Dialect (${name}):\n\n  createOnce({ dialect: ${code.replaceAll('\n', '\n  ')} })`;
 }
@@ -48,7 +50,7 @@ export function textOf({ rows, dialect, effects, resumeAfter }: Result): string 
     ...(rows.some(({ finding }) => finding === 'false-success' || finding === 'refused-with-effect')
       ? ['Does the payload name the operation, as an order number does? Then write {{operation}} in its place.']
       : []),
-    ...(dialect ? ['', dialectText(dialect)] : []),
+    ...(dialect ? ['', dialectText(dialect, rows)] : []),
     ...whatToDo(rows),
     ...(resumeAfter ? ['', `To be resumed after ${resumeAfter.toISOString()}: the same command, with --resume.`] : []),
   ].join('\n');

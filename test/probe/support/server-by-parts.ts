@@ -41,6 +41,8 @@ export interface Parts {
   readonly keepsMs: number;
   /** The work lasts at least until this many copies have arrived, however slowly they come. */
   readonly copies: number;
+  /** How often something in front delivers each request. The answer to the last delivery counts. */
+  readonly delivers: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly preflight: Answer;
 }
@@ -65,6 +67,7 @@ const HONEST: Parts = {
   loginFirst: true,
   keepsMs: 60_000,
   copies: 1,
+  delivers: 1,
   headers: {},
   preflight: answer(405),
 };
@@ -84,7 +87,7 @@ export interface ServerByParts extends AsyncDisposable {
 }
 
 export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts> {
-  const { scope, work, busy, again, stores, keepsPayload, loginFirst, onGone, keepsMs, copies, headers, preflight } = { ...HONEST, ...parts };
+  const { scope, work, busy, again, stores, keepsPayload, loginFirst, onGone, keepsMs, copies, delivers, headers, preflight } = { ...HONEST, ...parts };
   const kept = new Map<string, Kept>();
   const failed = new Set<string>();
   const server = { effects: 0 };
@@ -122,6 +125,7 @@ export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts
     const { order = '', payload = '' } = JSON.parse(await textOf(from)) as Record<string, string>;
     const { authorization, origin } = from.headers;
     const asked = { key: String(from.headers['idempotency-key']), path: from.url ?? '', login: String(authorization), origin, order, payload };
+    for (let sent = 1; sent < delivers; sent++) void answerTo(asked, gone.signal);
     const told = await answerTo(asked, gone.signal);
     if (told) send(to, { ...told, headers: { ...headers, ...told.headers } });
     else from.socket.destroy();

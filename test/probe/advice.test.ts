@@ -1,0 +1,111 @@
+/**
+ * Goal: the dialect that the probe prints reads this server's answers as what they are, so that it can be copied. Method: a server over
+ * real HTTP that says everything in a 200, the printed definition as a dialect, and the answers that the server really gives.
+ */
+import { expect, test } from 'vitest';
+import type { Dialect } from '../../src/core/dialect.js';
+import { defineDialect } from '../../src/dialects/define.js';
+import { generic } from '../../src/dialects/generic.js';
+import { inHeader } from '../../src/dialects/key-location.js';
+import { kindOf } from '../../src/probe/answers.js';
+import { fittingDialect } from '../../src/probe/fit.js';
+import { openProbe, playAll } from '../../src/probe/probe.js';
+import { answer } from '../servers/support/http.js';
+import { TIMES } from './support/probed.js';
+import { type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
+
+/** Runs the code that the probe printed. */
+const made = (code: string): Dialect => new Function('defineDialect', 'inHeader', `return ${code}`)(defineDialect, inHeader) as Dialect;
+
+async function advised(parts: Partial<Parts>) {
+  await using server = await startByParts(parts);
+  const probe = await openProbe(
+    {
+      url: () => `${server.origin}/payments`,
+      send: ({ url, key, operation, payload, login }) =>
+        payload === 'fails-once' || login !== 'own'
+          ? undefined
+          : fetch(url, { method: 'POST', headers: { 'idempotency-key': key, authorization: login }, body: JSON.stringify({ order: operation, payload }) }),
+      count: () => server.effects,
+    },
+    { ...TIMES, patienceMs: 3 * WORK_MS, afterMs: undefined },
+    generic(),
+  );
+  const rows = await playAll(probe).finally(probe.close);
+  return { rows, code: fittingDialect(rows, probe.evidence, generic().carrier)?.code ?? '' };
+}
+
+const read = (code: string, body: unknown, ambiguous = false) =>
+  kindOf({ status: 200, headers: new Headers(), text: JSON.stringify(body) }, made(code), 'k-1', ambiguous);
+
+/** Does the work, and says so as GraphQL does. */
+const paid: Parts['work'] = ({ order }, effect) => {
+  effect();
+  return answer(200, { data: { pay: { id: order } } });
+};
+const INSIDE = {
+  declined: { data: null, errors: [{ message: 'card declined' }] },
+  busy: { errors: [{ message: 'in progress' }] },
+  mismatch: { errors: [{ message: 'requestId was used with other input' }] },
+};
+
+test('errors inside a 200 that have no code: a success is no mismatch', async () => {
+  const { code } = await advised({
+    work: (asked, effect) => (asked.payload === 'refused' ? answer(200, INSIDE.declined) : paid(asked, effect)),
+    busy: () => answer(200, INSIDE.busy),
+    again: (stored, asked, first) => (asked.payload === first.payload ? stored : answer(200, INSIDE.mismatch)),
+  });
+  expect(read(code, { data: { pay: { id: 'o-1' } } })).toBe('fresh');
+  expect(read(code, INSIDE.mismatch, true)).toBe('mismatch');
+  expect(read(code, INSIDE.declined)).toBe('refused');
+  expect(read(code, INSIDE.busy, true)).toBe('in-progress');
+});
+
+test('errors inside a 200 in which nothing tells one from another: no rule, and a line that says what is missing', async () => {
+  const { code } = await advised({ work: paid, again: (stored, asked, first) => (asked.payload === first.payload ? stored : answer(200, { errors: [{}] })) });
+  expect(read(code, { data: { pay: { id: 'o-1' } } })).toBe('fresh');
+  expect(code).toContain("    // a 200 can also mean 'mismatch': add a rule with what such an answer has and a success has not");
+});
+
+test('a decline inside a 200 gets a rule, with what tells it from a success', async () => {
+  const { rows, code } = await advised({
+    work: ({ order, payload }, effect) => {
+      if (payload === 'refused') return answer(200, { type: 'payment', status: 'failed' });
+      effect();
+      return answer(200, { type: 'payment', id: order, status: 'ok' });
+    },
+  });
+  expect(rows.find(({ row }) => row === 'refusal')?.finding).toBe('refused-inside');
+  expect(code).toContain("{ status: 200, at: { status: 'failed' }, means: 'refused' }");
+  expect(read(code, { type: 'payment', id: 'o-1', status: 'ok' })).toBe('fresh');
+});
+
+test('a connection is reset in mid-work, although the first request took longer than others do', async () => {
+  await using server = await startByParts({});
+  const probe = await openProbe(
+    {
+      url: () => server.origin,
+      send: ({ url, key, operation, payload }) =>
+        fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify({ order: operation, payload }) }),
+    },
+    TIMES,
+    generic(),
+    { workMs: 8 * WORK_MS, accepts: false },
+  );
+  await probe.play('again');
+  const { cameBack } = await probe.play('reset').finally(probe.close);
+  expect(cameBack).toMatch(/^none/);
+});
+
+test('a server that is not there: the reason is told', async () => {
+  const gone = await startByParts({});
+  await gone[Symbol.asyncDispose]();
+  const probe = await openProbe({ url: () => gone.origin, send: ({ url }) => fetch(url, { method: 'POST', body: '{}' }) }, TIMES, generic());
+  const row = await probe.play('first').finally(probe.close);
+  expect(row.means).toBe('No answer came: ECONNREFUSED.');
+});
+
+test('another payload that has an effect of its own is not sent under a key that is open', async () => {
+  const { code } = await advised({ scope: ({ key, payload }) => `${key} ${payload}` });
+  expect(code).toContain('answersMismatch: false');
+});
