@@ -47,7 +47,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
   record: [
     'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
-    'Call again with a body that can be sent, or find out what happened, and settle it.',
+    'Call again with a body that can be sent, or find out what happened, and settle it, or see ERR_ONCE_RECORD.',
   ],
   aborted: ['the call was aborted, or its client closed'],
 };
@@ -105,7 +105,7 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
   const done = 'Show the receipt. For another effect, use another name.';
   switch (outcome.type) {
     case 'fresh':
-      return [outcome.certain ? 'It took effect now.' : 'It took effect: now, or by an earlier attempt whose answer was lost.', done];
+      return [outcome.certain ? 'It took effect now.' : 'It took effect: now, or by an earlier attempt.', done];
     case 'replayed':
       return [`It took effect earlier. ${REPLAYED[outcome.from]}.`, done];
     case 'rejected':
@@ -133,14 +133,17 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
 
 function* stepsOf(outcome: Outcome): Generator<string> {
   const { attempts, firstSentAt, resumed, joined, storedIn, sent } = outcome;
-  if (outcome.key === undefined) yield 'This call made no key.';
+  // As read from the reason of an abort: what the call itself has sent is not in the outcome.
+  const left = outcome.key === undefined && sent === 'maybe' && (outcome as { reason?: string }).reason === 'aborted';
+  if (left) yield 'The call was left before its end.';
+  else if (outcome.key === undefined) yield 'This call made no key.';
   else {
     if (firstSentAt !== undefined && sent !== 'no') yield `The first attempt under this key left at ${time(firstSentAt)}.`;
     if (resumed) yield 'This call went on with a key that an earlier call had stored.';
     yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')} under this key.`;
   }
   if (sent === 'maybe')
-    yield attempts ? 'An attempt may have reached the server, but no answer says so.' : 'An attempt of an earlier call may have reached the server.';
+    yield attempts || left ? 'An attempt may have reached the server, but no answer says so.' : 'An attempt of an earlier call may have reached the server.';
   if (sent === 'yes') yield attempts ? 'An attempt reached the server.' : 'An attempt of an earlier call reached the server.';
   if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
   if (outcome.key !== undefined && storedIn !== 'disk')

@@ -3,7 +3,7 @@
  * explained, and the guide that an explanation points to exists.
  */
 import { describe, expect } from 'vitest';
-import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
+import { createOnce, type Explanation, explain, logTo, memoryStore, type OnceEvent, type Outcome, outcomeOf, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, cut, delayed, type Entry, lost, replays } from '../support/server.js';
 import { newWorld, pay, test } from '../support/world.js';
@@ -130,6 +130,28 @@ describe('explain', () => {
     expect(explain(outcome).steps).toEqual(['This call made no key.', 'An attempt of an earlier call may have reached the server.']);
   });
 
+  test('does not say of an aborted call, which has not ended yet, that it had made no key, nor that an earlier one had sent', async () => {
+    const once = createOnce({ store: memoryStore(), fetch: () => new Promise(() => {}) });
+    const stop = new AbortController();
+    const left = once
+      .fetch('https://shop.example/pay', { method: 'POST', body: '{}', signal: stop.signal, once: ['pay', 1] })
+      .catch((reason: unknown) => reason);
+    setTimeout(() => stop.abort(), 20);
+    expect(explain(outcomeOf(await left) as Outcome).steps).toEqual([
+      'The call was left before its end.',
+      'An attempt may have reached the server, but no answer says so.',
+    ]);
+  });
+
+  test('sends nobody whose record is damaged to settle, which refuses it', () => {
+    const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'record', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
+    expect(explain(outcome).next).toBe('Call again with a body that can be sent, or find out what happened, and settle it, or see ERR_ONCE_RECORD.');
+  });
+
+  test('does not call an answer lost that said that the work went on', async () => {
+    expect((await of({}, answers(409, '', { 'retry-after': '0' }), answers(201))).summary).toBe('It took effect: now, or by an earlier attempt.');
+  });
+
   test('says what became of a lost answer', async () => {
     const { summary, steps, next, guide } = await of({}, lost(), replays());
     expect(summary).toBe('It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.');
@@ -143,7 +165,7 @@ describe('explain', () => {
   });
 
   test('says that a lost answer makes a success uncertain', async () => {
-    expect((await of({}, lost(), answers(201))).summary).toBe('It took effect: now, or by an earlier attempt whose answer was lost.');
+    expect((await of({}, lost(), answers(201))).summary).toBe('It took effect: now, or by an earlier attempt.');
   });
 
   test('says when to ask again', async () => {
