@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import * as entry from '../../src/entries/dialects.js';
+import { createOnce, memoryStore, type OnceOptions } from '../../src/entries/index.js';
 import { factories } from './support/all.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/servers.md'), 'utf8');
@@ -15,7 +16,9 @@ const lines = [...page.matchAll(/`dialect: ([^`]+)`/g)].map(([, expression]) => 
 const rules = [...page.matchAll(/`(\{ status: [^`]+\})`/g)].map(([, rule]) => rule as string);
 
 test.each([...new Set(lines)])('dialect: %s', (expression) => {
-  const made = run(expression);
+  const options = run(`{ dialect: ${expression} }`) as OnceOptions;
+  expect(() => createOnce({ store: memoryStore(), ...options })).not.toThrow();
+  const made: unknown = options.dialect;
   if (typeof made === 'function') expect((made as () => unknown)()).toBe('none');
   else expect((made as Dialect).carrier).not.toBe('');
 });
