@@ -8,6 +8,8 @@ import type { SqliteFile } from './file.js';
 import type { Committed, LogFlush } from './flush.js';
 import { inTransaction, refuseWithin } from './unfit.js';
 
+/** As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. */
+const { setImmediate } = globalThis;
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */

@@ -31,6 +31,9 @@ const NAMES: Readonly<Record<string, number>> = {
   NOTADB: 26,
 };
 
+/** Extended codes for a disk that has no room for the file beside the log, which SQLite calls an I/O error. */
+const NO_ROOM: readonly unknown[] = [4874, 'SQLITE_IOERR_SHMSIZE'];
+
 interface SqliteError {
   readonly code?: unknown;
   readonly errcode?: unknown;
@@ -46,6 +49,8 @@ export function sqliteFault(scope: string, thrown: unknown): StoreFault {
     return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // The extended code has the primary one in its low byte.
   const primary = typeof errcode === 'number' ? errcode & 0xff : (NAMES[/^SQLITE_([A-Z]+)/.exec(String(code))?.[1] ?? ''] ?? 0);
-  const hint = primary === NAMES['CANTOPEN'] ? '; its folder must be there, and this process must be allowed to write in it' : '';
-  return new StoreFault(REASONS[primary] ?? 'io', `${scope} failed: ${String(message)}${hint}`, thrown);
+  const full = NO_ROOM.includes(errcode) || NO_ROOM.includes(code);
+  const folder = primary === NAMES['CANTOPEN'] ? '; its folder must be there, and this process must be allowed to write in it' : '';
+  const hint = full ? '; the disk may be full' : folder;
+  return new StoreFault(full ? 'quota' : (REASONS[primary] ?? 'io'), `${scope} failed: ${String(message)}${hint}`, thrown);
 }

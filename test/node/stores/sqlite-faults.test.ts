@@ -180,6 +180,27 @@ test('full: an update that does not fit rejects with quota; others of the same t
   database.close();
 });
 
+test.each([
+  { errcode: 4874, message: 'disk I/O error' },
+  { code: 'SQLITE_IOERR_SHMSIZE', message: 'disk I/O error' },
+])('full, so that SQLite cannot make the file beside its log: calls reject with quota, and say so: %j', async (thrown) => {
+  // Only a disk of its own can be filled here: this is what SQLite says on one, by node:sqlite and by better-sqlite3.
+  const database = new DatabaseSync(fresh());
+  vi.spyOn(database, 'prepare').mockImplementation(() => {
+    throw Object.assign(new Error(thrown.message), thrown);
+  });
+  const call = put(storeOn({ database }), 'a');
+  await expect(call).rejects.toMatchObject({ reason: 'quota', message: expect.stringContaining('the disk may be full') });
+  database.close();
+});
+
+test("a test's fake timers do not hold up the store, which has only a file to wait for", async () => {
+  const store = storeOn({ path: fresh() });
+  vi.useFakeTimers();
+  const ends = await Promise.allSettled([put(store, 'a'), put(store, 'b', 'relaxed')]).finally(() => vi.useRealTimers());
+  expect(ends).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
+});
+
 describe('read-only', () => {
   test('a value that JSON cannot express is refused, and other updates of the same turn are stored', async () => {
     const store = storeOn({ path: fresh() });

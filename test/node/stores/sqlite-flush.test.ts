@@ -3,6 +3,7 @@
  * after the commit and beside the event loop. Method: real files; Node's flush held back, refused or slowed down; the database file without its
  * log, as a power cut would leave it.
  */
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { canFlush } from '../../../src/stores/sqlite/flush.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
+import { script } from '../../support/child.js';
 import { describeOn } from '../../support/describe-on.js';
 import { put, record } from '../../support/stored.js';
 
@@ -280,4 +282,15 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     for (const id of ['f', 'g']) await put(store, id);
     expect(flushed).toHaveBeenCalledTimes(1);
   });
+});
+
+test('where Node forbids flushes (--permission), SQLite makes them: every strict update is stored', async () => {
+  const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
+  const path = fresh();
+  const args = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', worker.path, path, 'raise', 'a', '5'];
+  const { status, stderr } = spawnSync(process.execPath, args, { input: 'go\n', encoding: 'utf8' });
+  worker.remove();
+  expect(stderr).not.toMatch(/could not be flushed/);
+  expect(status).toBe(0);
+  expect(await storeOn(path).read('counter')).toMatchObject({ count: 5 });
 });
