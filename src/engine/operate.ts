@@ -154,7 +154,7 @@ async function fly(
     const cause = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
     flight.land(
       isOnceError(cause)
-        ? { outcome: cause.outcome, fail: (own) => (own === cause.outcome ? cause : new OnceError(cause.code, own, { cause })) }
+        ? { outcome: cause.outcome, fail: (own) => (own === cause.outcome ? cause : new OnceError(cause.code, own, cause)) }
         : { fail: () => cause },
     );
     announceChange(client);

@@ -374,4 +374,8 @@ test('callers of a call that fails before it begins get an error each, with thei
   const [first, second] = await world.run(Promise.allSettled([pay(once), pay(once)]));
   expect(first).toMatchObject({ reason: { code: 'ERR_ONCE_STORE', outcome: { joined: false } } });
   expect(second).toMatchObject({ reason: { code: 'ERR_ONCE_STORE', outcome: { joined: true } } });
+  // An app that reads the reason of the store finds it for whichever caller.
+  const [cause, other] = [first, second].map((end) => (end as PromiseRejectedResult).reason.cause);
+  expect(cause).toBeInstanceOf(Error);
+  expect(other).toBe(cause);
 });
