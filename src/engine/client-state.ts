@@ -17,6 +17,4 @@ export interface Sweeps {
   restedAt: number;
   /** Damaged records that the last sweep met. */
   damaged: number;
-  /** When the last sweep has ended. `close` waits for it, so that the app can end its pool: `pg` never answers what is under way then. */
-  landed?: Promise<void>;
 }

@@ -29,7 +29,7 @@ export function sweepNowAndThen(client: Client): void {
   sweeps.place = place;
   // The absolute difference: a clock that was set back must not make the pause longer.
   if (Math.abs(platform.clock.now() - sweeps.restedAt) < SWEEP_REST_MS) return;
-  sweeps.landed = sweep(client).catch(() => {
+  void sweep(client).catch(() => {
     // Nothing depends on this sweep; the next one tries again.
   });
 }

@@ -14,13 +14,9 @@ export const close = (once: Once): Promise<void> => closeClient(clientOf(once, '
 
 async function closeClient(client: Client): Promise<void> {
   const family = familyOf(client);
-  for (const one of family) one.closing.abort();
-  // A sweep under way ends first, so that the app can end its pool: `pg` never answers what waits in it then.
-  let left: readonly unknown[] = family.map((one) => one.borrowsStore || one.sweeps.landed);
+  for (const { closing } of family) closing.abort();
+  const calls = () => [...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed);
   // Repeat this, because a listener that hears of an end may start something else, such as `settle`.
-  while (left.length) {
-    await Promise.all(left);
-    left = [...client.registry.flights.values()].filter((one) => family.includes(one.owner as Client)).map((one) => one.landed);
-  }
-  await Promise.all(family.map((one) => one.borrowsStore || one.settings.store?.close()));
+  for (let left = calls(); left.length; left = calls()) await Promise.all(left);
+  await Promise.all(family.map(({ settings, borrowsStore }) => !borrowsStore && settings.store?.close()));
 }

@@ -47,7 +47,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
   record: [
     'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
-    'Call again with a body that can be sent, or find out what happened, and settle it, or see ERR_ONCE_RECORD.',
+    'If the error is ERR_ONCE_RECORD, see there. Otherwise call again with a body that can be sent, or settle it.',
   ],
   aborted: ['the call was aborted, or its client closed'],
 };
@@ -72,8 +72,8 @@ const SILENT: (typeof UNKNOWN)[UnknownReason] = [
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
-  unreachable: 'no attempt left, because its time was over, another user had logged in, or no connection could be made',
-  aborted: 'the call was aborted, or its client closed, before an attempt left',
+  unreachable: 'no attempt left the device: its time was over, another user had logged in, or no connection could be made',
+  aborted: 'the call was aborted, or its client closed, before any attempt left the device',
   'store-write': 'its record could not be stored',
   'unreplayable-body': 'it has no body that can be sent more than once',
 };

@@ -145,7 +145,7 @@ describe('explain', () => {
 
   test('sends nobody whose record is damaged to settle, which refuses it', () => {
     const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'record', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
-    expect(explain(outcome).next).toBe('Call again with a body that can be sent, or find out what happened, and settle it, or see ERR_ONCE_RECORD.');
+    expect(explain(outcome).next).toBe('If the error is ERR_ONCE_RECORD, see there. Otherwise call again with a body that can be sent, or settle it.');
   });
 
   test('does not call an answer lost that said that the work went on', async () => {

@@ -7,7 +7,7 @@ import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
-import { close, extend } from '../../src/entries/index.js';
+import { extend } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
@@ -172,26 +172,4 @@ test('clients that a service extends from one another, one for each request, swe
   for (let n = 0; n < 10; n++) await world.end(tab, pay(extend(once, { namespace: `user-${n}` })), answers(201));
   await rest();
   expect(scans).toBe(1);
-});
-
-test('`close` waits for the sweep under way, in clients that were extended with stores of their own too', async ({ world, tab }) => {
-  const [scans, told]: [(() => void)[], string[]] = [[], []];
-  const own = (name: string): Store => ({
-    ...tab.store,
-    scan: async (query) => {
-      await new Promise<void>((end) => void scans.push(end));
-      told.push(`swept ${name}`);
-      return tab.store.scan(query);
-    },
-    close: async () => void told.push(`closed ${name}`),
-  });
-  const once = tab.once({ store: own('one') });
-  const other = extend(once, { store: own('another') });
-  for (const [n, client] of [once, other].entries()) await world.end(tab, pay(client, { operation: ['pay', n] }), answers(201));
-  const closed = close(once).then(() => told.push('over'));
-  await rest();
-  expect([scans.length, told]).toEqual([2, []]);
-  for (const end of scans) end();
-  await closed;
-  expect(told).toEqual(['swept one', 'swept another', 'closed one', 'closed another', 'over']);
 });

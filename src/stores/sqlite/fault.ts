@@ -44,7 +44,7 @@ export function sqliteFault(scope: string, thrown: unknown): StoreFault {
   if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && code === undefined))
     return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // An extended code has the primary one in its low byte, and in the first word of its name.
-  const name = `${code}`.slice(7);
+  const name = String(code).slice(7);
   const reason = REASONS[errcode] ?? REASONS[errcode & 0xff] ?? REASONS[name] ?? REASONS[name.split('_')[0] as string];
   const hint = /unable to open/.test(`${message}`) ? '; its folder must be there, and writable' : '';
   return new StoreFault(reason ?? 'io', `${scope} failed: ${message}${hint}`, thrown);

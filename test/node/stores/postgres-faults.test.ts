@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import { close, createOnce, run } from '../../../src/entries/index.js';
+import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { countsWhileCut, storesUntilKilled } from '../../support/counts.js';
@@ -62,15 +62,6 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await put(single, record('b'));
     await client.end();
     for (const call of everyCall(single)) await expect(call()).rejects.toMatchObject({ reason: 'closed' });
-  });
-
-  // `pg` never answers what waits for a connection when its pool is ended: the store would keep the process until its time is over.
-  test('a job that makes one call and closes its client has nothing under way in its pool, and may end it', async () => {
-    const { pool, store } = await open();
-    const once = createOnce({ namespace: 'job', durability: 'required', store });
-    expect(await run(once, ['report', 1], () => 'made')).toBe('made');
-    await close(once);
-    expect({ waiting: pool.waitingCount, idle: pool.idleCount }).toEqual({ waiting: 0, idle: pool.totalCount });
   });
 
   test('no table yet: the error says what to do, and after the migration updates are stored', async () => {

@@ -22,7 +22,7 @@ export default function App() {
 
 /** The answer to an action was lost. The server may have charged; only it can tell. */
 export function ErrorBoundary({ error }: { error: unknown }) {
-  if (isRouteErrorResponse(error)) return <p role="alert">{error.status === 401 ? 'Please log in.' : 'There is no such page.'}</p>;
+  if (isRouteErrorResponse(error) && error.status < 500) return <p role="alert">{error.status === 401 ? 'Please log in.' : 'There is no such page.'}</p>;
   return (
     <>
       <p role="status">Not sure yet whether you have paid.</p>
