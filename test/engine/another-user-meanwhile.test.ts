@@ -187,12 +187,12 @@ describe('on a server, a call that has not looked yet when its user logs in', ()
   const PROCESS = { server: true, locks: false } as const;
 
   /** The process is frozen before its first look, and meanwhile its user logs in. */
-  async function logsIn(world: World, begin: (once: Once) => Promise<Response>, meanwhile?: () => Promise<unknown>) {
-    const who = { user: 'guest' };
-    const { tab, once } = world.open({ ...ONE, namespace: () => who.user }, PROCESS);
+  async function logsIn(world: World, begin: (once: Once) => Promise<Response>, meanwhile?: () => Promise<unknown>, then: () => string = () => 'ann') {
+    const who = { user: () => 'guest' };
+    const { tab, once } = world.open({ ...ONE, namespace: () => who.user() }, PROCESS);
     tab.at(1, () => tab.freeze());
     const [call] = await world.begin(begin(once));
-    who.user = 'ann';
+    who.user = then;
     await meanwhile?.();
     tab.thaw();
     return world.end(tab, call);
@@ -205,6 +205,17 @@ describe('on a server, a call that has not looked yet when its user logs in', ()
     const [first, later] = [world.open({ ...ONE, namespace: 'guest' }, PROCESS), world.open({ ...ONE, namespace: 'ann' }, PROCESS)];
     await world.end(first.tab, pay(first.once), charged(lost()));
     const { outcome } = await logsIn(world, begin, () => world.run(move(later.once, 'guest')));
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'identity', attempts: 0 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('is not told that either if the namespace throws by then, as where the session is gone', async ({ world }) => {
+    const [first, later] = [world.open({ ...ONE, namespace: 'guest' }, PROCESS), world.open({ ...ONE, namespace: 'ann' }, PROCESS)];
+    await world.end(first.tab, pay(first.once), charged(lost()));
+    const noSession = () => {
+      throw new Error('no session');
+    };
+    const { outcome } = await logsIn(world, pay, () => world.run(move(later.once, 'guest')), noSession);
     expect(outcome).toMatchObject({ effect: 'unknown', reason: 'identity', attempts: 0 });
     expect(world.server.arrivals).toHaveLength(1);
   });
