@@ -70,7 +70,12 @@ export class Bench {
     if (url === undefined) throw new NotTried('no other path was given');
     const sending = this.target.send({ url: this.#proxy.through(url), key, operation, payload, login });
     if (!sending) throw new NotTried(`there is no such request (payload: ${payload}, login: ${login})`);
-    const answered = sending.then(async (response) => ({ status: response.status, headers: response.headers, text: await response.text() }));
+    const answered = sending.then(async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      sent: this.#proxy.sent(),
+    }));
     return within(
       ANSWER_MS_MAX,
       answered.catch(() => undefined),
@@ -93,6 +98,12 @@ export class Bench {
       if (!this.saysLater(came, operation.key) || performance.now() + wait > end) return answers;
       await sleep(wait);
     }
+  }
+
+  /** Sends it; if it is called a copy of itself, asks until it is done. Gives all answers. */
+  async sendFirst(operation: ProbeOperation): Promise<(Came | undefined)[]> {
+    const came = await this.send(operation);
+    return came && this.saysBusy(came, operation.key) ? [came, ...(await this.insist(operation))] : [came];
   }
 
   /** Whether a client would have to ask again: no answer came, or the answer does not say how the operation ended. */

@@ -4,5 +4,6 @@ import type { Came } from './request.js';
 export interface Evidence {
   readonly key: string;
   readonly came: Came;
-  readonly means: 'first' | 'again' | 'in-progress' | 'mismatch' | 'done-before' | 'refused';
+  /** `done`: a success, which may be the stored one. */
+  readonly means: 'first' | 'again' | 'done' | 'in-progress' | 'mismatch' | 'done-before' | 'refused';
 }

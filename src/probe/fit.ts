@@ -1,15 +1,14 @@
 /** Finds the dialect that reads this server's answers correctly: one of the package's own, or a definition to paste. */
 import type { AnswerKind, Dialect } from '../core/dialect.js';
 import type { DefinedDialect } from '../dialects/define.js';
-import type { AnswerRule } from '../dialects/definition.js';
 import { generic } from '../dialects/generic.js';
 import { matches } from '../dialects/matching.js';
-import { answerOf, isSuccess, kindOf } from './answers.js';
+import { answerOf, kindOf } from './answers.js';
 import type { Evidence } from './evidence.js';
 import { NAMED } from './named.js';
-import type { Came } from './request.js';
 import type { ProbeRow } from './row.js';
 import type { ProbeRowName } from './rows.js';
+import { rulesFor } from './rule.js';
 
 /** The dialect to use, as code. */
 export interface FittingDialect {
@@ -22,6 +21,7 @@ export interface FittingDialect {
 const READINGS: Readonly<Record<Evidence['means'], readonly AnswerKind[]>> = {
   first: ['fresh', 'accepted'],
   again: ['fresh', 'replayed', 'accepted', 'in-progress', 'burnt', 'transient'],
+  done: ['fresh', 'replayed', 'accepted'],
   'in-progress': ['in-progress', 'transient'],
   mismatch: ['mismatch', 'refused'],
   'done-before': ['done-elsewhere', 'open'],
@@ -41,42 +41,6 @@ function placeCode(carrier: string): string {
   const [, kind, name = ''] = /^(body|query):(.+)$/.exec(carrier) ?? [];
   return kind === 'body' ? `inBody('${name}')` : `inQuery('${name}')`;
 }
-
-const CODES = /^(code|error|type|errorCode|error_code|title)$/;
-/** What can tell another answer from a success with the same status. */
-const STATES = /^(status|state|result|resultCode|success|ok|message)$/;
-
-/** The members with such a name in an answer, with their paths: an error code of the application, for example. */
-function* codesIn(json: unknown, names: RegExp, path: readonly string[] = []): Generator<readonly [path: string, code: string]> {
-  if (typeof json !== 'object' || json === null || path.length > 4) return;
-  for (const [name, value] of Object.entries(json)) {
-    if (names.test(name) && /^(string|boolean)$/.test(typeof value) && value !== 'about:blank') yield [[...path, name].join('.'), String(value)];
-    yield* codesIn(value, names, [...path, /^\d+$/.test(name) ? '*' : name]);
-  }
-}
-
-/** The `means` of a rule for each kind of evidence. */
-const MEANS: Readonly<Record<Evidence['means'], AnswerRule['means']>> = {
-  first: 'fresh',
-  again: 'fresh',
-  'in-progress': 'in-progress',
-  mismatch: 'mismatch',
-  'done-before': 'open',
-  refused: 'refused',
-};
-
-/** The rule for an answer. It must not fit the answers that report a success, which may have the same status. */
-function ruleCode({ came, means }: Evidence, successes: readonly Came[]): string {
-  const { json } = answerOf(came);
-  const others = successes.filter(({ status }) => status === came.status).map(answerOf);
-  const isOwn = ([path, code]: readonly [string, string]): boolean => others.every((other) => !matches({ at: { [path]: code } }, other, false));
-  const found = [...codesIn(json, CODES), ...(others.length > 0 ? codesIn(json, STATES) : [])].find(isOwn);
-  if (!found && others.length > 0) return `// a ${came.status} can also mean '${MEANS[means]}': add a rule with what such an answer has and a success has not`;
-  const at = found ? `, at: { ${/^\w+$/.test(found[0]) ? found[0] : `'${found[0]}'`}: ${textCode(found[1])} }` : '';
-  return `{ status: ${came.status}${at}, means: '${MEANS[means]}' },`;
-}
-
-const textCode = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
 function definitionCode(carrier: string, rules: readonly string[], rows: readonly ProbeRow[]): string {
   const ignores = ignoresPayload(rows);
@@ -120,16 +84,26 @@ function namedFor(rows: readonly ProbeRow[], evidence: readonly Evidence[], carr
   return found && { name: found.dialect.name, code: found.code };
 }
 
-/** Rows in which a client sends nothing but copies of its own request, after an answer that did not come. */
-const RESENT: readonly ProbeRowName[] = ['again', 'at-once', 'answer-cut', 'reset', 'killed'];
+/** Rows in which a client sends another payload under a key. In the others it sends copies of its own request, as it would by itself. */
+const OTHER_PAYLOADS: readonly ProbeRowName[] = ['other-payload', 'changed-after-fault'];
+
+/** Whether copies have this finding. */
+const copiesHave = (rows: readonly ProbeRow[], finding: 'doubles' | 'may-double'): boolean =>
+  rows.some((one) => one.finding === finding && !OTHER_PAYLOADS.includes(one.row));
+
+/** Whether copies may have had more than one effect, so that no dialect fits before effects are counted. */
+export const needsCount = (rows: readonly ProbeRow[]): boolean => !copiesHave(rows, 'doubles') && copiesHave(rows, 'may-double');
 
 /** Whether a client must not send another payload under a key that is open. */
 const ignoresPayload = (rows: readonly ProbeRow[]): boolean =>
-  rows.some(({ row, finding }) => finding === 'ignores-payload' || (row === 'other-payload' && finding === 'doubles'));
+  rows.some(
+    ({ row, finding }) => finding === 'ignores-payload' || (OTHER_PAYLOADS.includes(row) && /^(doubles|may-double|fault-forgets-payload)$/.test(finding)),
+  );
 
 /** The dialect that fits; `undefined` if no answer shows any. `carrier`: where the key was sent. */
 export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect | undefined {
-  if (rows.some(({ row, finding }) => finding === 'doubles' && RESENT.includes(row))) return { name: 'none', code: `'none'` };
+  if (copiesHave(rows, 'doubles')) return { name: 'none', code: `'none'` };
+  if (needsCount(rows)) return undefined;
   if (evidence.length === 0) return undefined;
   const named = namedFor(rows, evidence, carrier);
   if (named) return named;
@@ -138,6 +112,5 @@ export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evi
   if (header && !ignores && readsAll(generic({ header }), evidence))
     return { name: 'generic', code: isShared(carrier) ? '' : `generic({ header: '${header}' })` };
   const misread = evidence.filter((one) => !reads({ ...generic(), carrier }, one));
-  const successes = evidence.flatMap(({ came, means }) => (isSuccess(came) && (means === 'first' || means === 'again') ? [came] : []));
-  return { name: 'mine', code: definitionCode(carrier, [...new Set(misread.map((one) => ruleCode(one, successes)))], rows) };
+  return { name: 'mine', code: definitionCode(carrier, rulesFor(misread, evidence), rows) };
 }

@@ -35,7 +35,8 @@ export function judge(bench: Bench, { key, first, last, effects }: Copies): Prob
 function ofSuccess(bench: Bench, { key, first, last, effects }: Copies & { last: Came }): ProbeFinding {
   if (effects === 0) return 'false-success';
   if (isMarked(bench, last, key)) return 'replays-marked';
-  if (!first) return 'replays';
+  // An answer that calls the first request a copy of itself can't be compared.
+  if (!first || bench.saysBusy(first, key)) return 'replays';
   if (first.status >= 500) return 'fault-with-effect';
   if (first.text === last.text) return first.status === last.status ? 'replays' : 'other-status';
   if (effects === undefined) return 'may-double';

@@ -17,6 +17,8 @@ export interface FaultProxy {
   next(fate: Fate): void;
   /** Why the last request could not be passed on, if it could not: `ECONNREFUSED`, or a certificate that is not trusted. */
   failure(): string | undefined;
+  /** The address and the body of the last request. */
+  sent(): string;
   close(): Promise<void>;
 }
 
@@ -56,10 +58,25 @@ export function forward(asked: Forwarded, sent?: (socket: Socket | null) => void
   });
 }
 
-async function carry(from: IncomingMessage, to: ServerResponse, target: string, fate: Fate | undefined): Promise<void> {
+async function askedBy(from: IncomingMessage, target: string, fate: Fate | undefined): Promise<Forwarded> {
   const { method = 'GET', url = '/' } = from;
   const more = fate?.kind === 'header' ? { [fate.name]: fate.value } : {};
-  const asked = { method, url: new URL(new URL(target).origin + url), headers: { ...from.headers, ...more }, body: await bytesOf(from) };
+  return { method, url: new URL(new URL(target).origin + url), headers: { ...from.headers, ...more }, body: await bytesOf(from) };
+}
+
+/** The address and the body as plain text, whether the values are in JSON or in a form. */
+function plainText({ url, body }: Forwarded): string {
+  const text = `${url.search} ${body.toString()}`
+    .replaceAll('+', ' ')
+    .replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function carry(from: IncomingMessage, to: ServerResponse, asked: Forwarded, fate: Fate | undefined): Promise<void> {
   const reset = (upstream: Socket | null): void => {
     if (fate?.kind !== 'reset') return;
     setTimeout(() => {
@@ -77,11 +94,16 @@ async function carry(from: IncomingMessage, to: ServerResponse, target: string, 
 export async function openProxy(target: () => string): Promise<FaultProxy> {
   let fate: Fate | undefined;
   let failure: string | undefined;
+  let sent = '';
   const server = http().createServer((from, to) => {
     const met = fate;
     fate = undefined;
     failure = undefined;
-    carry(from, to, target(), met).catch((error: NodeJS.ErrnoException) => {
+    const carried = askedBy(from, target(), met).then((asked) => {
+      sent = plainText(asked);
+      return carry(from, to, asked, met);
+    });
+    carried.catch((error: NodeJS.ErrnoException) => {
       failure = error.code ?? error.message;
       from.socket.destroy();
     });
@@ -97,6 +119,7 @@ export async function openProxy(target: () => string): Promise<FaultProxy> {
       fate = next;
     },
     failure: () => failure,
+    sent: () => sent,
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());

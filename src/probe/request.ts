@@ -48,6 +48,8 @@ export interface Came {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** The address and the body of its request. */
+  readonly sent?: string | undefined;
 }
 
 /** Thrown if a row can't be played here. The message says why. */

@@ -24,7 +24,8 @@ export async function first(bench: Bench): Promise<Found> {
   if (!came) return { ...found, finding: 'no-answer', because: bench.failure };
   if (isMarked(bench, came, operation.key) && came.status < 500) return { ...found, finding: 'marked-first' };
   if (effects !== undefined && effects > 1) return { ...found, finding: 'sent-again' };
-  if (last && last !== came && isSuccess(last) && effects !== 0) return { ...found, finding: 'called-copy' };
+  if (last && last !== came && isSuccess(last) && effects !== 0)
+    return { ...found, finding: 'called-copy', evidence: [{ key: operation.key, came: last, means: 'done' }] };
   if (effects === 0 || (effects === undefined && !isSuccess(came))) return { ...found, finding: 'no-effect' };
   if (came.status >= 500) return { ...found, finding: 'fault-with-effect' };
   if (!isSuccess(came)) return { ...found, finding: bench.saysLater(came, operation.key) ? 'busy-for-ever' : 'refused-with-effect' };

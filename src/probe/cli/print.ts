@@ -1,5 +1,5 @@
 /** Makes the output: the table, the verdict and the dialect as text, or all of it as one JSON document. */
-import type { FittingDialect } from '../fit.js';
+import { type FittingDialect, needsCount } from '../fit.js';
 import type { ProbeRow } from '../row.js';
 import { exitStatusOf, keptItsWord, verdictOf } from '../verdict.js';
 
@@ -51,6 +51,7 @@ export function textOf({ rows, dialect, effects, resumeAfter }: Result): string 
       ? ['Does the payload name the operation, as an order number does? Then write {{operation}} in its place.']
       : []),
     ...(dialect ? ['', dialectText(dialect, rows)] : []),
+    ...(needsCount(rows) ? ['', 'Dialect: give --count first; before that, none can be said to fit.'] : []),
     ...whatToDo(rows),
     ...(resumeAfter ? ['', `To be resumed after ${resumeAfter.toISOString()}: the same command, with --resume.`] : []),
   ].join('\n');
