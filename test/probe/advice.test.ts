@@ -204,3 +204,9 @@ test('equal answers that mean different things get no rule', () => {
   expect(code).toContain("// a 409 can also mean 'open'");
   expect(code).toContain("// a 409 can also mean 'mismatch'");
 });
+
+test("the probe's own name of an operation, which no other request has, makes no rule", () => {
+  const refused = known('refused', 200, { message: 'probe-1a2b3c4d is refused' });
+  const code = fittingDialect([], [known('first', 200, { message: 'probe-5e6f7a8b is done' }), refused], PLACE)?.code;
+  expect(code).not.toContain('probe-');
+});

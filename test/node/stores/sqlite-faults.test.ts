@@ -194,6 +194,19 @@ test.each([
   database.close();
 });
 
+// What better-sqlite3 and node:sqlite say if the file was moved away: the reason is that of READONLY.
+test.each([
+  { code: 'SQLITE_READONLY_DBMOVED', message: 'attempt to write a readonly database' },
+  { errcode: 1032, message: 'attempt to write a readonly database' },
+])('an extended code has the reason of its primary one: %j', async (thrown) => {
+  const database = new DatabaseSync(fresh());
+  vi.spyOn(database, 'prepare').mockImplementation(() => {
+    throw Object.assign(new Error(thrown.message), thrown);
+  });
+  await expect(put(storeOn({ database }), 'a')).rejects.toMatchObject({ reason: 'denied' });
+  database.close();
+});
+
 test("a test's fake timers do not hold up the store, which has only a file to wait for", async () => {
   const store = storeOn({ path: fresh() });
   vi.useFakeTimers();
