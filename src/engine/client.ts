@@ -226,7 +226,7 @@ export interface Parts {
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
   readonly hooks: Hooks<AttemptRequest, OperationRun>;
   /** Stores requests, and makes payloads of those that are stored. */
-  readonly requests: StoredRequests<Payload, OperationRun>;
+  readonly requests: StoredRequests<Payload, OperationRun, Driver>;
   /** Gives answers to calls whose operation is done: stored ones, or the server's replay (`readAgain`; `undefined` if there is none, or asking is not safe). */
   readonly answers: StoredAnswers<OperationRun> & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
   /** A payload for polling the link of a record that has no request; `undefined` if it has no link. */

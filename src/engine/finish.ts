@@ -194,7 +194,7 @@ export function settlePolled(
 /** The server holds another payload under this key. Sends the earlier payloads whose bytes are at hand once more, to learn how they ended. */
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  const stored = job.client.parts.requests?.earlier(record) ?? [];
+  const stored = job.client.parts.requests?.earlier(drive) ?? [];
   // In the background, only the payload that the customer agreed to may be sent.
   const atHand = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;

@@ -3,13 +3,13 @@ import type { IdempotencyKey } from '../core/ids.js';
 import type { OnceRecord, StoredAnswer, StoredRequest } from '../core/record.js';
 import type { Result } from './result.js';
 
-export interface StoredRequests<Payload, Run> {
+export interface StoredRequests<Payload, Run, Drive> {
   /** `undefined` if only this context can send the payload. */
   toStore(payload: Payload, headers: readonly string[]): StoredRequest | undefined;
   /** `undefined` if no request is stored. */
   fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
-  /** The stored requests of payloads before the present one, by fingerprint. */
-  earlier(record: Pick<OnceRecord, 'earlier' | 'origin'>): (readonly [string, Payload])[];
+  /** The stored requests of payloads before the present one, by fingerprint, with what the present one's headers say of where they take effect. */
+  earlier(drive: Drive): (readonly [string, Payload])[] | undefined;
   /** After a failed write: the same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed. */
   without(job: Run, key: IdempotencyKey): Promise<Run | undefined>;
 }

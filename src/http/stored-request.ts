@@ -1,7 +1,7 @@
 /** Requests in the store, so that another context can send them again. */
 import type { IdempotencyKey } from '../core/ids.js';
 import { type OnceRecord, readRecord, type StoredRequest } from '../core/record.js';
-import type { OperationRun, Payload } from '../engine/client.js';
+import type { Driver, OperationRun, Payload } from '../engine/client.js';
 import { readStored } from '../engine/record-access.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
@@ -17,16 +17,17 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
   if (!prepared) return undefined;
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  // List each name once: a header that is stored twice would be sent with both values.
-  const names = [...new Set([...STORED, ...listed.map((name) => name.toLowerCase())])];
-  const kept = names.filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
+  const kept = [...headers].filter(([name]) => [...STORED, ...listed].some((one) => one.toLowerCase() === name));
   const { mode, credentials, redirect } = prepared.rest;
   const how = { method, url, mode, credentials, redirect, headers: kept };
   return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
 }
 
-/** The payload of a stored request; `undefined` if none is stored. */
-export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined {
+/**
+ * The payload of a stored request; `undefined` if none is stored. `others`: the headers of a call that brings a request of its own. They count here, too,
+ * unless stored ones replace them: one may say in which account the request takes effect.
+ */
+export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>, others?: Iterable<readonly [string, string]>): Payload | undefined {
   if (!request) return undefined;
   const { method, url, headers, body: text, base64, consent, ...rest } = request;
   const body = base64 && text !== undefined ? bytesOf(text) : text;
@@ -34,15 +35,15 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
     method,
     url,
     origin,
-    headers: new Headers(headers as [string, string][]),
+    headers: new Headers(Object.fromEntries([...(others ?? []), ...headers])),
     body,
     json: looksJson(body ?? ''),
     rest: rest as RequestInit,
   });
 }
 
-const earlier = ({ earlier = [], origin }: Pick<OnceRecord, 'earlier' | 'origin'>): (readonly [string, Payload])[] =>
-  earlier.map(({ fingerprint, request }) => [fingerprint, fromStore({ request, origin }) as Payload]);
+const earlier = ({ record, job }: Driver): (readonly [string, Payload])[] | undefined =>
+  record.earlier?.map(({ fingerprint, request }) => [fingerprint, fromStore({ ...record, request }, job.payload?.prepared?.headers) as Payload]);
 
 /**
  * The same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed: this call must not take

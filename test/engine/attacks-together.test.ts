@@ -258,6 +258,22 @@ describe('A15: an edited form after an unknown outcome', () => {
     });
   });
 
+  test("A15: the earlier bytes from the store go out with this call's headers, which may say in which account they take effect", async ({ world }) => {
+    const options = { namespace: 'ann', keep: { request: true } };
+    const init = (more: Record<string, string>) => ({ headers: { 'content-type': 'application/json', 'stripe-account': 'acct_1', ...more } });
+    const { tab, once } = world.open(options);
+    await world.end(tab, pay(once, { ...ONE, init: init({ accept: 'application/json', authorization: 'first' }) }), charged(lost()));
+    tab.kill();
+    const next = world.open(options);
+    await world.end(next.tab, pay(next.once, { body: OTHER, init: init({ accept: '*/*', authorization: 'second' }) }), MISMATCH, replays());
+    const { headers } = world.server.arrivals[2]!;
+    // Without it, another account would get the request, which has never seen the key.
+    expect(headers.get('stripe-account')).toBe('acct_1');
+    expect(headers.get('authorization')).toBe('second');
+    // A header that was stored counts.
+    expect(headers.get('accept')).toBe('application/json');
+  });
+
   test('A15: a mismatch to the very same bytes is false, and the effect is unknown', async () => {
     const { world, tab, once } = await edited(MISMATCH);
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 422, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
