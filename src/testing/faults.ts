@@ -1,7 +1,7 @@
 /** Faults by name: what may happen to a copy of a request between client and server; and the class that decides when. */
 import type { Clock } from '../ports.js';
 import { type ModelAnswer, outstanding, problem } from './model-server.js';
-import { seededRandom } from './seeded-random.js';
+import { known, type Rate, withRate } from './given-faults.js';
 
 /** What the client gets. `cutAt`: the body breaks off after this many characters, although its full length was announced. */
 export type Delivery =
@@ -95,7 +95,7 @@ export const suffer = (wire: Wire): Promise<Delivery> => FAULTS[wire.fault.name]
 /** Decides which request meets which fault: first by the script, then by chance. */
 export class Faults {
   readonly #script: (Fault | undefined)[] = [];
-  readonly #rates: { readonly fault: Fault; readonly probability: number; readonly random: () => number }[] = [];
+  #rates: readonly Rate<Fault>[] = [];
 
   /**
    * Scripts the faults of the next requests, one each, in this order. `'none'` lets a request through.
@@ -109,19 +109,18 @@ export class Faults {
 
   /**
    * Gives every request that is not scripted this fault with this probability. If several rates are set, they are drawn in the order in
-   * which they were given, and the first hit counts.
+   * which they were given, and the first hit counts. A probability of 0 removes the rates of this fault.
    *
    * @param random - uniform in [0, 1). @default `seededRandom(1)`, so that a run can be repeated
    */
-  rate(fault: FaultName | Fault, probability: number, random: () => number = seededRandom(1)): void {
-    if (!(probability >= 0 && probability <= 1)) throw new RangeError(`faults.rate: probability must be between 0 and 1, got ${probability}`);
-    this.#rates.push({ fault: checked(fault), probability, random });
+  rate(fault: FaultName | Fault, probability: number, random?: () => number): void {
+    this.#rates = withRate(this.#rates, checked(fault), probability, random);
   }
 
   /** Removes all faults, scripted and by chance. */
   clear(): void {
     this.#script.length = 0;
-    this.#rates.length = 0;
+    this.#rates = [];
   }
 
   /** The fault of the next request, if any. @internal */
@@ -132,8 +131,7 @@ export class Faults {
 }
 
 function checked(fault: FaultName | Fault): Fault {
-  const given = typeof fault === 'string' ? { name: fault } : fault;
-  if (!Object.hasOwn(FAULTS, given.name)) throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${faultNames.join(', ')}`);
+  const given = known<Fault>(fault, FAULTS);
   for (const name of Object.keys(given))
     if (!/^(name|ms|retryAfter|status|copies)$/.test(name)) throw new TypeError(`faults: ${given.name} has no member ${name}`);
   const { copies = 1 } = given;

@@ -1,7 +1,7 @@
 /** A store that fails on demand. */
 import type { Changed, Clock, Store, Stored } from '../ports.js';
 import { StoreFault } from '../stores/fault.js';
-import { seededRandom } from './seeded-random.js';
+import { known, type Rate, withRate } from './given-faults.js';
 
 type Call = 'update' | 'read' | 'scan';
 
@@ -49,7 +49,7 @@ export class StoreFaults {
   /** How often each trouble made a difference. */
   readonly fired: Readonly<Record<StoreFaultName, number>> = Object.fromEntries(storeFaultNames.map((name) => [name, 0])) as Record<StoreFaultName, number>;
   readonly #script: (StoreTrouble | undefined)[] = [];
-  readonly #rates: { readonly trouble: StoreTrouble; readonly probability: number; readonly random: () => number }[] = [];
+  #rates: readonly Rate<StoreTrouble>[] = [];
 
   /**
    * Scripts the troubles of the next calls, one each. `'none'` lets a call through. If a trouble can't affect a call, that call passes,
@@ -64,35 +64,28 @@ export class StoreFaults {
 
   /**
    * Gives every call that is not scripted this trouble with this probability. For each call, all rates that can affect it are drawn, in
-   * the order in which they were given, and the first hit counts.
+   * the order in which they were given, and the first hit counts. A probability of 0 removes the rates of this trouble.
    *
    * @param random - uniform in [0, 1). @default seededRandom(1), so that a run can be repeated
    * @throws RangeError on a probability outside 0 to 1
    */
-  rate(fault: StoreFaultName | StoreTrouble, probability: number, random: () => number = seededRandom(1)): void {
-    if (!(probability >= 0 && probability <= 1)) throw new RangeError(`faults.rate: probability must be between 0 and 1, got ${probability}`);
-    this.#rates.push({ trouble: checked(fault), probability, random });
+  rate(fault: StoreFaultName | StoreTrouble, probability: number, random?: () => number): void {
+    this.#rates = withRate(this.#rates, checked(fault), probability, random);
   }
 
   /** Removes all troubles. Calls that hang go on hanging. */
   clear(): void {
     this.#script.length = 0;
-    this.#rates.length = 0;
+    this.#rates = [];
   }
 
   /** The trouble of this call, if any. @internal */
   draw(call: Call): StoreTrouble | undefined {
     const befalls = ({ name }: StoreTrouble) => (BEFALLS[name] as readonly Call[]).includes(call);
+    // All rates draw each time, so that a hit of one does not shift the random numbers of the others.
+    if (!this.#script.length) return this.#rates.filter(({ fault, probability, random }) => befalls(fault) && random() < probability)[0]?.fault;
     const [scripted] = this.#script;
-    let trouble: StoreTrouble | undefined;
-    if (this.#script.length) {
-      if (!scripted || befalls(scripted)) trouble = this.#script.shift();
-    } else {
-      // All rates draw each time, so that a hit of one does not shift the random numbers of the others.
-      const hits = this.#rates.filter(({ trouble, probability, random }) => befalls(trouble) && random() < probability);
-      trouble = hits[0]?.trouble;
-    }
-    return trouble;
+    return !scripted || befalls(scripted) ? this.#script.shift() : undefined;
   }
 
   /** Counts a trouble that made a difference. @internal */
@@ -101,12 +94,7 @@ export class StoreFaults {
   }
 }
 
-function checked(fault: StoreFaultName | StoreTrouble): StoreTrouble {
-  const given = typeof fault === 'string' ? { name: fault } : fault;
-  if (!Object.hasOwn(BEFALLS, given.name))
-    throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${storeFaultNames.join(', ')}`);
-  return given;
-}
+const checked = (fault: StoreFaultName | StoreTrouble): StoreTrouble => known<StoreTrouble>(fault, BEFALLS);
 
 /** Options of `faultyStore`. */
 export interface FaultyStoreOptions {
@@ -196,7 +184,8 @@ function refused(name: StoreFaultName | undefined, current: unknown, { next }: C
   return undefined;
 }
 
-const sizeOf = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);
+/** In a list, because nothing stored yet is no JSON by itself; as `null` it is shorter than any record. */
+const sizeOf = (value: unknown): number => JSON.stringify([value]).length;
 
 async function evictAll(store: Store): Promise<boolean> {
   for (let page = 0; page < EVICTED_PAGES_MAX; page++) {

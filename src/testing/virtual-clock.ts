@@ -53,18 +53,14 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
   let elapsed = 0;
   let moving: Promise<unknown> = Promise.resolve();
 
-  const earliest = (): Timer | undefined => {
-    let first: Timer | undefined;
-    // A Set keeps the order of insertion, so of timers that are due at the same time this finds the one that was set first.
-    for (const timer of timers) if (!first || timer.dueMs < first.dueMs) first = timer;
-    return first;
-  };
   const moveTo = (time: number): void => {
     wall += time - elapsed;
     elapsed = time;
   };
   const fireNext = async (untilMs: number): Promise<boolean> => {
-    const timer = earliest();
+    let timer: Timer | undefined;
+    // A Set keeps the order of insertion, so of timers that are due at the same time this finds the one that was set first.
+    for (const one of timers) if (!timer || one.dueMs < timer.dueMs) timer = one;
     if (!timer || timer.dueMs > untilMs) return false;
     timers.delete(timer);
     moveTo(Math.max(elapsed, timer.dueMs));

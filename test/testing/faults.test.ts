@@ -154,3 +154,13 @@ test('truncate cuts an answer without a body within its head', async () => {
   expect(await seen(bare.fetch)).toBe(204);
   expect(bare.effects).toHaveLength(1);
 });
+
+test('a rate of 0 turns the fault off, and no other one', async () => {
+  const own = idempotentServer({ url: '/api/payments' });
+  own.faults.rate('lose-response', 1);
+  await expect(seen(own.fetch)).resolves.toBe('network error');
+  own.faults.rate('unavailable', 0);
+  await expect(seen(own.fetch)).resolves.toBe('network error');
+  own.faults.rate({ name: 'lose-response' }, 0);
+  await expect(seen(own.fetch)).resolves.toBe(201);
+});

@@ -214,3 +214,15 @@ test('passes on what the store declares', async () => {
   await store.close();
   await expect(inner.read('a')).rejects.toMatchObject({ reason: 'closed' });
 });
+
+test('a rate of 0 turns the trouble off, and no other one', async ({ store, faults }) => {
+  faults.rate('full', 1);
+  faults.rate('slow', 1);
+  await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'quota' });
+  faults.rate('slow', 0);
+  await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'quota' });
+  faults.rate('full', 0);
+  await expect(fate(put(store, record('a')))).resolves.toBe('resolved');
+  faults.rate('full', 1);
+  await expect(put(store, record('b'))).rejects.toMatchObject({ reason: 'quota' });
+});
