@@ -32,20 +32,21 @@ const REASONS: Readonly<Record<number | string, StoreFaultReason>> = {
 
 interface SqliteError {
   readonly code?: unknown;
-  readonly errcode?: number;
+  /** Absent in other errors. Bits of `undefined` are 0, which is no code of an error. */
+  readonly errcode: number;
   readonly message?: unknown;
 }
 
 /** An error of the database as a {@link StoreFault}. Must not be called with what a change threw. */
 export function sqliteFault(scope: string, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
-  const { code, errcode = 0, message } = Object(thrown) as SqliteError;
+  const { code, errcode, message } = Object(thrown) as SqliteError;
   // The app has closed the connection: Node gives this code, better-sqlite3 a TypeError.
   if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && code === undefined))
     return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
-  // An extended code has the primary one in its low byte, and in the first word of its name.
-  const name = String(code).slice(7);
-  const reason = REASONS[errcode] ?? REASONS[errcode & 0xff] ?? REASONS[name] ?? REASONS[name.split('_')[0] as string];
-  const hint = /unable to open/.test(`${message}`) ? '; its folder must be there, and writable' : '';
+  // An extended code has the primary one in its low byte, and in the first word of its name. Inherited names have other letters.
+  const [, name = '', primary = ''] = /^SQLITE_(([A-Z]+)\w*)/.exec(code as string) ?? [];
+  const reason = REASONS[errcode] ?? REASONS[errcode & 0xff] ?? REASONS[name] ?? REASONS[primary];
+  const hint = /unable to open/.test(message as string) ? '; its folder must be there, and writable' : '';
   return new StoreFault(reason ?? 'io', `${scope} failed: ${message}${hint}`, thrown);
 }

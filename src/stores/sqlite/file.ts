@@ -47,8 +47,8 @@ const FULL = 2;
 /** The steps of the schema. Each leads from the version that is its index to the next one. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE oncefetch_records (id TEXT PRIMARY KEY, ns TEXT, state TEXT, label TEXT, forget_at REAL, data TEXT);
-   CREATE INDEX oncefetch_records_place ON oncefetch_records (ns, state, label, id);
-   CREATE INDEX oncefetch_records_time ON oncefetch_records (forget_at);`,
+CREATE INDEX oncefetch_records_place ON oncefetch_records (ns, state, label, id);
+CREATE INDEX oncefetch_records_time ON oncefetch_records (forget_at);`,
 ];
 
 /** The version of the schema that this code reads and writes. */
@@ -117,13 +117,12 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
   const put = prepared(
     database,
     `INSERT INTO oncefetch_records (id, ns, state, label, forget_at, data) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET ns = excluded.ns, state = excluded.state, label = excluded.label, forget_at = excluded.forget_at, data = excluded.data`,
+ON CONFLICT (id) DO UPDATE SET ns = excluded.ns, state = excluded.state, label = excluded.label, forget_at = excluded.forget_at, data = excluded.data`,
   );
   const remove = prepared(database, 'DELETE FROM oncefetch_records WHERE id = ?');
   const page = prepared(
     database,
-    `SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ?
-     ORDER BY label, id LIMIT ?`,
+    'SELECT id, label, data FROM oncefetch_records WHERE ns = ? AND state = ? AND (label, id) > (?, ?) AND label < ? ORDER BY label, id LIMIT ?',
   );
   const due = prepared(database, 'SELECT id, label, data FROM oncefetch_records WHERE forget_at < ? ORDER BY forget_at LIMIT ? OFFSET ?');
   // With less than FULL, only a database with a write-ahead log can't be corrupted.

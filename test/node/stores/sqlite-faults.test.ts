@@ -12,6 +12,7 @@ import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
+import { sqliteFault } from '../../../src/stores/sqlite/fault.js';
 import { type SqliteStatement, type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 import { put, record } from '../../support/stored.js';
@@ -425,4 +426,15 @@ describe('gone', () => {
     expect(spawnSync(process.execPath, [probe.path, fresh()], { timeout: 10_000 }).status).toBe(0);
     probe.remove();
   });
+});
+
+test.each([
+  ['an inherited name', 'SQLITE_constructor', 'io'],
+  ['another inherited name', 'SQLITE___proto__', 'io'],
+  ['a code of something else', 'ANOTHERBUSY', 'io'],
+  ['a name', 'SQLITE_FULL', 'quota'],
+  ['an extended name', 'SQLITE_BUSY_SNAPSHOT', 'blocked'],
+  ['an extended name of its own', 'SQLITE_IOERR_SHMSIZE', 'quota'],
+])('reads a code only if it is one of SQLite: %s', (_, code, reason) => {
+  expect(sqliteFault('the file', Object.assign(new Error('no'), { code })).reason).toBe(reason);
 });
