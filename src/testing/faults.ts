@@ -1,7 +1,7 @@
 /** Faults by name: what may happen to a copy of a request between client and server; and the class that decides when. */
 import type { Clock } from '../ports.js';
-import { type ModelAnswer, outstanding, problem } from './model-server.js';
 import { known, type Rate, withRate } from './given-faults.js';
+import { type ModelAnswer, outstanding, problem } from './model-server.js';
 
 /** What the client gets. `cutAt`: the body breaks off after this many characters, although its full length was announced. */
 export type Delivery =
