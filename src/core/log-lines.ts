@@ -46,7 +46,7 @@ const got = (answer: number | string | undefined, then: string): string => (answ
 function stepOf(event: OnceEvent): string {
   switch (event.type) {
     case 'attempt':
-      return `attempt ${event.attempt}`;
+      return `${got(event.status, ':')}attempt ${event.attempt}`;
     case 'wait': {
       const { until, at } = event;
       const why = WAITS[event.why as WaitReason] ?? event.why;

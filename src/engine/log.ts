@@ -1,7 +1,7 @@
 /** Turns what happens to calls into events for listeners. The engine only reports what happens, so a page without listeners does not load this file. */
 import type { OnceEvent, OnceEventDetail } from '../core/event.js';
 import { namespaceNow } from './address.js';
-import type { Client } from './client.js';
+import type { Client, OperationRun } from './client.js';
 import { eventsOf } from './diagnostics.js';
 import { guarded, nameOrNone } from './observe.js';
 import type { Happened, Named } from './observed.js';
@@ -12,10 +12,10 @@ export function openLog({ log }: Client): void {
   log.tell ??= tell;
 }
 
-function tell(call: Named & { readonly client: Client }, key: string, happened: Happened): void {
+function tell(call: Named & { readonly client: Client } & Partial<Pick<OperationRun, 'again'>>, key: string, happened: Happened): void {
   const { client } = call;
   if (!client.listeners.size && !client.platform.channel?.hasSubscribers) return;
-  for (const detail of eventsOf(client, happened)) tellListeners(client, call, key, detail);
+  for (const detail of eventsOf(client, happened, call.again?.refused?.result)) tellListeners(client, call, key, detail);
 }
 
 function tellListeners(client: Client, address: Named, key: string, detail: OnceEventDetail): void {

@@ -62,6 +62,21 @@ describe('logTo', () => {
     expect(told().at(-5)).toMatch(/: waits [\d.]+ s because the server asked for it$/);
   });
 
+  test('shows the status of an answer that used up the key, after which the call goes on at once', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(401));
+    const { told, log } = lines();
+    subscribe(once, logTo(log));
+    const declined = answers(402, '', { 'idempotent-replayed': 'true' });
+    await world.end(tab, pay(once), declined, lost(), answers(201));
+    const all = told().map((line) =>
+      line
+        .replace(/^once: pay c1 \([^)]+\): /, '')
+        .replace(/[\d.]+ s/, 'a while')
+        .replace(/done.*/, 'done'),
+    );
+    expect(all).toEqual(['attempt 1', 'got 402: attempt 1', 'got no answer, waits a while before it tries again', 'attempt 2', 'got 201: done']);
+  });
+
   test('has no line with a body, an address or a whole key', async ({ world, tab, once }) => {
     const told: string[] = [];
     const keys = new Set<string>();

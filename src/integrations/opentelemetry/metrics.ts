@@ -113,7 +113,7 @@ class Others {
     if (typeof WeakRef === 'undefined') return;
     this.#clients.add(new WeakRef(client));
     if (this.#clients.size < this.#lookAt) return;
-    for (const ref of this.#clients) if (this.#living(ref) === undefined) this.#clients.delete(ref);
+    for (const ref of this.#clients) if (!this.#living(ref)) this.#clients.delete(ref);
     this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
   }
 
@@ -155,7 +155,7 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
     const watched = [...clients.values()].flatMap((client) => eachNamespace([client, ...others.over(client.store.scope)]));
     const looks = await Promise.all(watched.map((client) => look(client).catch(() => undefined)));
     const seen = looks.filter((one) => one !== undefined);
-    if (seen.length === 0) return;
+    if (!seen.length) return;
     report.observe(
       count,
       seen.reduce((sum, { left }) => sum + left, 0),
