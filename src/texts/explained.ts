@@ -21,14 +21,14 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   'in-progress': ['the server was still at work when the call stopped waiting'],
   refused: [
     'it was refused, perhaps by something in front of the application, and the browser or a gateway may have sent another copy unseen',
-    'After a 401, log in. Then call again: it goes on with the same key.',
+    'After a 401, log in. Then call again, or ask your server and settle it.',
   ],
   'refused-after-ambiguity': [
     'it was refused, but an earlier attempt was lost and may have taken effect',
     'After a 401, log in. Then call again, or ask your server and settle it.',
   ],
   'not-a-verdict': [
-    'nothing says whether it did: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
+    'the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
   ],
   burnt: ['the server has stored an answer under this key that proves nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: [
@@ -52,23 +52,17 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   aborted: ['the call was aborted, or its client closed'],
 };
 
-/** Whether the outcome is a mismatch that was found here, before anything was sent to the server. */
-export const isUnheard = (outcome: Outcome): boolean => outcome.type === 'unknown' && outcome.reason === 'mismatch' && !outcome.attempts;
+/** The texts for outcomes without an attempt of this call under their key. */
+const SILENT: { readonly [reason in UnknownReason]?: (typeof UNKNOWN)[UnknownReason] } = {
+  mismatch: ['an earlier call of this name is pending with another payload or key', 'Resume that one, or ask your server and settle it.'],
+  'no-answer': ['an earlier call may have had the effect, and this one sent nothing'],
+  // Such an outcome is about none of the keys: each was used up, so that the call tried another one, until it had tried enough.
+  unavailable: ['each key that this call sent is used up', 'Call again with the same name: it takes another key.'],
+};
 
-/** The texts for such a mismatch. */
-const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
-  'an earlier call of this name is pending with another payload or key',
-  'Resume that one, or ask your server and settle it.',
-];
-
-/** Whether the call made no attempt, although an earlier one had made some. */
-const isSilent = ({ resumed, attempts, ...outcome }: Outcome): boolean => outcome.type === 'unknown' && outcome.reason === 'no-answer' && resumed && !attempts;
-
-/** The texts for such a call. */
-const SILENT: (typeof UNKNOWN)[UnknownReason] = [
-  'an earlier call may have had the effect, and this one sent nothing',
-  "With dialect 'none' no call sends anything: ask your server, and settle it. Otherwise call again with the same name.",
-];
+/** The texts for the outcome, if it is one of those. */
+export const silent = (outcome: Outcome): (typeof UNKNOWN)[UnknownReason] | false | undefined =>
+  outcome.type === 'unknown' && !outcome.attempts && (outcome.reason !== 'no-answer' || outcome.resumed) && SILENT[outcome.reason];
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
@@ -118,8 +112,9 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     case 'unknown': {
       const { reason } = outcome;
       // A record that a newer version has ended may have a reason that this version does not know.
-      const texts = isUnheard(outcome) ? CHANGED : isSilent(outcome) ? SILENT : (UNKNOWN[reason] ?? [reason]);
-      const [why, next = 'Call again with the same name: it goes on with the same key.'] = texts;
+      // An outcome does not say with which dialect it came about.
+      const again = "Call again with the same name: it goes on with the same key. With dialect 'none', ask your server and settle it.";
+      const [why, next = again] = silent(outcome) || UNKNOWN[reason] || [reason];
       const { retryAt } = outcome;
       return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} Wait until ${time(retryAt)} before that.`];
     }
@@ -132,9 +127,11 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
 }
 
 function* stepsOf(outcome: Outcome): Generator<string> {
-  const { attempts, firstSentAt, resumed, joined, storedIn, sent } = outcome;
+  const { attempts, firstSentAt, resumed, joined, storedIn, sent, reason } = outcome as Outcome & { readonly reason?: string };
+  // The facts are about none of the keys that were used up.
+  if (reason === 'unavailable' && !attempts) return;
   // As read from the reason of an abort: what the call itself has sent is not in the outcome.
-  const left = outcome.key === undefined && sent === 'maybe' && (outcome as { reason?: string }).reason === 'aborted';
+  const left = outcome.key === undefined && sent === 'maybe' && reason === 'aborted';
   if (left) yield 'The call was left before its end.';
   else if (outcome.key === undefined) yield 'This call made no key.';
   else {

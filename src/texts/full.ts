@@ -4,7 +4,7 @@
  */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Outcome } from '../core/outcome.js';
-import { explained, isUnheard } from './explained.js';
+import { explained, silent } from './explained.js';
 
 /** What happened, and what to do next. */
 export const CODES: Readonly<Record<OnceErrorCode, string>> = {
@@ -46,7 +46,7 @@ const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'
 export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string, cause?: unknown): string {
   const { summary, steps, next, guide } = explained(outcome);
   const known = [summary, ...steps];
-  const more = says ?? ('reason' in outcome && !isUnheard(outcome) ? REASONS[outcome.reason as keyof typeof REASONS] : undefined);
+  const more = says ?? ('reason' in outcome && !silent(outcome) ? REASONS[outcome.reason as keyof typeof REASONS] : undefined);
   const said = more === undefined && GENERAL.includes(code) ? [...known, next] : [`${more ?? CODES[code]}.`, ...known];
   const text = said.join(' ');
   return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${cause === undefined ? '' : 'its cause for what failed last, and '}${guide}.`;

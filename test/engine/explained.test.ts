@@ -39,7 +39,7 @@ describe('logTo', () => {
     subscribe(once, logTo(log));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     expect(told().at(-1)).toBe(
-      'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits and the retry budget. Call again with the same name: it goes on with the same key.',
+      "warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits and the retry budget. Call again with the same name: it goes on with the same key. With dialect 'none', ask your server and settle it.",
     );
   });
 
@@ -185,7 +185,9 @@ describe('explain', () => {
 
   test('says when to ask again', async () => {
     const { next } = await of({ limits: { attempts: 1 } }, answers(503, '', { 'retry-after': '60' }));
-    expect(next).toMatch(/^Call again with the same name: it goes on with the same key\. Wait until \d{4}-.*Z before that\.$/);
+    expect(next).toMatch(
+      /^Call again with the same name: it goes on with the same key\. With dialect 'none', ask your server and settle it\. Wait until \d{4}-.*Z before that\.$/,
+    );
   });
 
   const PAGE = readPage('docs/outcomes.md');
@@ -214,11 +216,29 @@ describe('explain', () => {
     const { outcome } = await world.end(tab, pay(once));
     const { summary, next } = explain(outcome as Outcome);
     expect(summary).toBe('It may have taken effect: an earlier call may have had the effect, and this one sent nothing.');
-    expect(next).toBe("With dialect 'none' no call sends anything: ask your server, and settle it. Otherwise call again with the same name.");
+    expect(next).toBe("Call again with the same name: it goes on with the same key. With dialect 'none', ask your server and settle it.");
+  });
+
+  test('promises no call at a server without keys, after its first attempt either', async ({ world }) => {
+    const { tab, once } = world.open({ dialect: 'none' });
+    const { outcome } = await world.end(tab, pay(once), lost());
+    expect(explain(outcome as Outcome).next).toBe(
+      "Call again with the same name: it goes on with the same key. With dialect 'none', ask your server and settle it.",
+    );
+    const refused = explain({ ...FACTS, attempts: 1, type: 'unknown', effect: 'unknown', reason: 'refused', retryAt: undefined } as Outcome);
+    expect(refused.next).toMatch(/^After a 401, log in\. Then call again, or ask your server and settle it\.$/);
+  });
+
+  test('says of three keys that are used up what happened, and speaks of no 5xx and no earlier call', async () => {
+    const repeats = replays(402, { code: 'declined' });
+    const { summary, steps, next } = await of({ key: ({ generation }) => `order-${generation}` }, repeats, repeats, repeats);
+    expect(summary).toBe('It may have taken effect: each key that this call sent is used up.');
+    expect(steps).toEqual([]);
+    expect(next).toBe('Call again with the same name: it takes another key.');
   });
 
   test('says that an error inside a 2xx counts as a failure', () => {
-    const { summary } = explain({ ...FACTS, type: 'unknown', effect: 'unknown', reason: 'unavailable', retryAt: undefined } as Outcome);
+    const { summary } = explain({ ...FACTS, type: 'unknown', effect: 'unknown', attempts: 1, reason: 'unavailable', retryAt: undefined } as Outcome);
     expect(summary).toContain('5xx, a 408 or an error inside a 2xx');
   });
 

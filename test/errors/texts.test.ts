@@ -29,7 +29,7 @@ describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
     const why = `t may have taken effect: no attempt was answered within the limits and the retry budget. ${STEPS}`;
     expect(full.errorText(code, UNKNOWN)).toBe(
       GENERAL.includes(code)
-        ? `i${why} Call again with the same name: it goes on with the same key. See docs/outcomes.md#why-nobody-knows.`
+        ? `i${why} Call again with the same name: it goes on with the same key. With dialect 'none', ask your server and settle it. See docs/outcomes.md#why-nobody-knows.`
         : `${full.CODES[code]}. I${why} See docs/outcomes.md#why-nobody-knows.`,
     );
   });
