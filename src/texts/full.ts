@@ -6,10 +6,8 @@ import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Outcome } from '../core/outcome.js';
 import { explained, silent } from './explained.js';
 
-/** What happened, and what to do next. */
-export const CODES: Readonly<Record<OnceErrorCode, string>> = {
-  ERR_ONCE_UNKNOWN: 'it may have taken effect; nobody can tell yet. Call again with the same name, resume() it, or settle() it once you know',
-  ERR_ONCE_UNSENT: 'nothing was sent and nothing will be. Call again when you like',
+/** What happened, and what to do next. Of the codes that are not here, the outcome itself says more: its reason, and what to do. */
+export const CODES: { readonly [code in OnceErrorCode]?: string } = {
   ERR_ONCE_MISMATCH: 'another payload or key is pending under this name, so nothing was sent. Resume that one first',
   ERR_ONCE_ALREADY_SETTLED: 'it ended earlier, for this or another payload. For another effect, use another name, or repeat',
   ERR_ONCE_KEY_EXPIRED: 'the server may have forgotten the key, so sending again could take effect twice. Give reconcile, or settle() it once you know',
@@ -36,18 +34,17 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
   'nothing-stored': 'nothing is stored under this name',
 };
 
-/** Codes for which the outcome itself says more: its reason, and what to do. */
-const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
-
 /**
  * The message of an error: what is wrong, what to do, and how it came about. `says`: a more precise text than that of the code, if there is
- * one. Of the cause it says only that there is one, because its text may have something in it that no log should.
+ * one. Of the cause it says only that there is one, because its text may have something in it that no log should,
+ * unless all of that text is our own, as where a store refuses a server with the wrong settings.
  */
 export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string, cause?: unknown): string {
   const { summary, steps, next, guide } = explained(outcome);
   const known = [summary, ...steps];
-  const more = says ?? ('reason' in outcome && !silent(outcome) ? REASONS[outcome.reason as keyof typeof REASONS] : undefined);
-  const said = more === undefined && GENERAL.includes(code) ? [...known, next] : [`${more ?? CODES[code]}.`, ...known];
+  const reason = !silent(outcome) && 'reason' in outcome && outcome.reason;
+  const more = says ?? REASONS[reason as keyof typeof REASONS] ?? CODES[code];
+  const said = more === undefined ? [...known, next] : [`${more}.`, ...known];
   const text = said.join(' ');
   return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${cause === undefined ? '' : 'its cause for what failed last, and '}${guide}.`;
 }

@@ -207,6 +207,18 @@ describe('outcomeOf', () => {
     for (const value of [undefined, null, 1, 'x', Symbol('x'), {}, new Response(), new Error('x'), () => {}]) expect(outcomeOf(value)).toBeUndefined();
   });
 
+  test.each<[string, unknown]>([
+    ['a promise', Promise.resolve(new Response())],
+    ['what an HTTP client makes of one', Object.assign(Promise.resolve(), { json: () => {} })],
+  ])('says to await %s, while developing and on servers', (_, given) => {
+    if (LEAN) expect(outcomeOf(given)).toBeUndefined();
+    else expect(() => outcomeOf(given)).toThrow(new TypeError('once: outcomeOf got a promise: await the call first'));
+  });
+
+  test('of something thenable that carries an outcome is that outcome', () => {
+    expect(outcomeOf(Object.assign(Promise.resolve(), { response: error }))).toBe(OUTCOME);
+  });
+
   test('survives circular references and getters that throw', () => {
     const circle: Record<string, unknown> = {};
     circle['cause'] = circle;

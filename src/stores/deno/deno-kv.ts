@@ -114,7 +114,7 @@ class Records {
   async #look(id: string): Promise<{ readonly entry: DenoKvEntryLike; readonly record: unknown }> {
     for (let entry = await this.#kv.get(recordKey(this.#prefix, id)); ; ) {
       const head = entry.value as Head | null;
-      if (head === null || head.rev === undefined) return { entry, record: recordOf(head?.text) };
+      if (head?.rev === undefined) return { entry, record: recordOf(head?.text) };
       const pieces = await Promise.all(piecesOf(this.#prefix, id, head).map(async (key) => (await this.#kv.get(key)).value));
       if (!pieces.includes(null)) return { entry, record: recordOf(pieces.join('')) };
       const again = await this.#kv.get(entry.key as DenoKvKey);

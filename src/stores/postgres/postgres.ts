@@ -196,7 +196,7 @@ async function sweep(rows: Query, sql: Statements, before: number | undefined, l
   for (let [removed, kept] = [0, 0]; ; ) {
     const found = await rows(sql.due, before ?? null, limit, kept);
     const over = found.filter(({ data }) => readRecord(recordOf(data))?.state.match(/settled|retired/));
-    const gone = over.length > 0 ? (await rows(sql.sweep, JSON.stringify(over.map(({ id, rev }) => [id, rev])))).length : 0;
+    const gone = over.length ? (await rows(sql.sweep, JSON.stringify(over.map(({ id, rev }) => [id, rev])))).length : 0;
     removed += gone;
     kept += found.length - gone;
     if (found.length < limit) return removed;

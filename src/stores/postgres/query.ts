@@ -88,7 +88,7 @@ async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresCli
       if (connection.getTransactionStatus?.() !== 'T') return await queryAndRelease(connection, config);
       open.push(connection);
       // Ask for another connection only if one is idle or may be opened: otherwise the pool might wait for one of those that are held here.
-      if (pool.idleCount === 0 && pool.totalCount >= (pool.options.max ?? 0))
+      if (!pool.idleCount && pool.totalCount >= (pool.options.max ?? 0))
         throw new StoreFault('blocked', 'a connection was given back to the pool in the middle of a transaction');
     }
   } finally {
@@ -136,6 +136,5 @@ function notWithin<T>(client: PostgresClient, found: T): T {
 
 /** Whether a transaction is open on a connection. Only `pg` from 8.21 on tells. */
 function inTransaction(client: PostgresClient): boolean {
-  const status = (client as { getTransactionStatus?(): string | null }).getTransactionStatus?.();
-  return status === 'T' || status === 'E';
+  return /[TE]/.test(String((client as { getTransactionStatus?(): string | null }).getTransactionStatus?.()));
 }

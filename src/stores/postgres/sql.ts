@@ -40,7 +40,7 @@ const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 function checked(name: unknown, of: string): string {
   const bytes = typeof name === 'string' ? new TextEncoder().encode(name).length : 0;
-  if (bytes === 0 || bytes > NAME_BYTES_MAX || String(name).includes('\0')) throw new TypeError(`once: ${of} must be a name of 1 to ${NAME_BYTES_MAX} bytes`);
+  if (!bytes || bytes > NAME_BYTES_MAX || String(name).includes('\0')) throw new TypeError(`once: ${of} must be a name of 1 to ${NAME_BYTES_MAX} bytes`);
   return name as string;
 }
 
