@@ -45,3 +45,17 @@ test('each framework whose app is tested has a row, with its version', () => {
   });
   expect(tableUnder(readPage('docs/runtimes.md'), '## Frameworks').map(([framework]) => framework)).toEqual(versions);
 });
+
+test('the snippet of a Durable Object has the Worker in front of it, too', () => {
+  const snippet = readPage('docs/runtimes.md')
+    .text.split('```')
+    .find((part) => part.includes('durableObjectStore(ctx.storage)'));
+  expect(snippet).toContain('export default');
+});
+
+test('whoever reads about frames that `key: derived` helps reads what it needs', () => {
+  const told = readPage('docs/browsers.md')
+    .text.split('\n')
+    .filter((line) => line.includes('`key: derived`'));
+  expect(told.filter((line) => !line.includes('`hooks()`'))).toEqual([]);
+});
