@@ -34,7 +34,7 @@ export function eventsOf(client: Client, happened: Happened, before: Result | un
 /** The event for a diagnostic; none if listeners have heard it for this server or page (`where`) before. */
 function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: Omit<Of<'diagnostic'>, 'type'>): OnceEventDetail[] {
   const place = `${code} ${where}`;
-  if (noticed.has(place)) return [];
+  if (where !== undefined && noticed.has(place)) return [];
   if (where !== undefined) keepRecent(noticed, place, true, PLACES_MAX);
   const message = STORE_MESSAGES[code];
   return [{ type: 'diagnostic', code, message: message ? `${message}: ${textOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
