@@ -5,8 +5,9 @@
 import { describe, expect, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
-import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf, settle } from '../../src/entries/index.js';
+import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf, pending, settle } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
+import { readPage } from '../docs/support/markdown.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
 import { CART, type End, HOUR, NAME, newWorld, ONE, pay, SECOND, test, URL_, watched } from '../support/world.js';
@@ -93,6 +94,20 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
     return world.end(tab, pay(once));
   },
 };
+
+test('a damaged record is not listed: the call with its name tells of it, and the guide says so', async () => {
+  const world = newWorld();
+  await world.interrupted(charged(lost()));
+  world.damage(() => 'torn');
+  const { tab, once } = world.open();
+  expect(await world.run(pending(once))).toEqual([]);
+  expect(isOnceError((await world.end(tab, pay(once))).error, 'ERR_ONCE_RECORD')).toBe(true);
+  expect(
+    readPage('docs/errors.md')
+      .text.split('## ')
+      .find((section) => section.startsWith('ERR_ONCE_RECORD')),
+  ).toContain('`pending` omits it.');
+});
 
 const EFFECTS: Record<OnceErrorCode, Outcome['effect']> = {
   ERR_ONCE_UNKNOWN: 'unknown',
