@@ -16,10 +16,8 @@ defineOnceForm(once, {
       return amount === undefined ? 'Paid. Thank you!' : `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
     },
     already: 'Paid before. It was not sent again.',
-    unknown: (told) =>
-      told?.response?.status === 401
-        ? 'Please log in again, then pay again: you will be charged once.'
-        : 'Not sure yet whether you have paid. Pay again: you will be charged once.',
+    unknown: 'Not sure yet whether you have paid. Pay again: you will be charged once.',
+    login: 'Please log in again, then pay again: you will be charged once.',
     expired: 'We cannot tell whether you have paid. Please write to us before you pay again.',
   },
 });

@@ -30,10 +30,13 @@ export interface FormOutcome {
 }
 
 /**
- * Texts by moment; `expired` is for `unknown` when it is too late to send again, `unread` for `unsent` when a file can't be
- * read or is too large, `check` is the text of the button that asks again. A function gets what became of the submit, if there was one.
+ * Texts by moment; `expired` is for `unknown` when it is too late to send again, `login` for `unknown` after a 401, `unread` for `unsent` when
+ * a file can't be read or is too large, `check` is the text of the button that asks again. A function gets what became of the submit, if
+ * there was one.
  */
-export type FormWords = { readonly [moment in FormMoment | 'expired' | 'unread' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
+export type FormWords = {
+  readonly [moment in FormMoment | 'expired' | 'login' | 'unread' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined;
+};
 
 export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   sending: 'Sending…',
@@ -45,6 +48,7 @@ export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   unsent: 'Nothing was sent. Are you online?',
   unread: 'Nothing was sent: a file cannot be read any more, or is too large. Choose it again, or a smaller one.',
   unknown: 'Not sure yet whether it is done. Send it again: it will not be done twice.',
+  login: 'Please log in again, then send it again: it will not be done twice.',
   expired: 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.',
   failed: 'This form could not be sent.',
   check: 'Check',
@@ -63,6 +67,10 @@ function isExpired(told: FormOutcome | undefined, state: OperationState | undefi
   return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
 }
 
+/** The closer word for `unknown`. A 401 says only that the log-in has expired: a copy that the browser sent before may have taken effect. */
+const closerToUnknown = (told: FormOutcome | undefined, state: OperationState | undefined): 'expired' | 'login' | 'unknown' =>
+  isExpired(told, state) ? 'expired' : told?.response?.status === 401 ? 'login' : 'unknown';
+
 /** Whether nothing was sent because a file has changed on the disk, or is gone, since it was chosen, or is too large. */
 const isUnread = (told: FormOutcome | undefined): boolean => told?.outcome?.type === 'unsent' && told.outcome.reason === 'unreplayable-body';
 
@@ -76,11 +84,11 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
 /**
  * The text for a moment. In this order: the attribute `says-…`, unless the server gave a text for a refusal; the app's function; the
  * server's text; the app's text; ours. `state`: that of the form's operation. An app that has its own text for `unknown`, but none for
- * `expired`, gets its own text for both. The same holds for `unsent` and `unread`.
+ * `expired` or `login`, gets its own text for all three. The same holds for `unsent` and `unread`.
  */
 export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
   const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;
-  const closer = of === 'unknown' && isExpired(told, state) ? 'expired' : of === 'unsent' && isUnread(told) ? 'unread' : of;
+  const closer = of === 'unknown' ? closerToUnknown(told, state) : of === 'unsent' && isUnread(told) ? 'unread' : of;
   const moment = owns(closer) || !owns(of) ? closer : of;
   const attribute = element.getAttribute(`says-${moment}`);
   const problem = told && problemOf(told);

@@ -83,6 +83,46 @@ describe('when the server may have forgotten the key', () => {
   });
 });
 
+describe('when the log-in has expired', () => {
+  const LOG_IN = 'Please log in again, then send it again: it will not be done twice.';
+
+  test('a 401 says to log in again, not to wait; the press after that is sent under the same key', async () => {
+    const { fetch, keys } = answers(Response.json({ title: 'Log in' }, { status: 401 }), paid());
+    const page = show({ client: { fetch } });
+    page.press();
+    await page.says(LOG_IN);
+    expect([page.element.state, page.outcomes[0]?.outcome?.effect]).toEqual(['unknown', 'unknown']);
+    page.press();
+    await page.says(DONE);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('a 401 after a lost answer says so, too', async () => {
+    const { fetch } = answers(Response.json({}, { status: 503 }), Response.json({}, { status: 401 }));
+    const page = show({ client: { fetch } });
+    page.press();
+    await page.says(LOG_IN);
+    expect(page.outcomes[0]?.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+  });
+
+  test('the text comes from the attribute, from the client, or from the text for "unknown" alone, in any language', async () => {
+    const cases = [
+      ['says-unknown="unsure" says-login="log in"', {}, 'log in'],
+      ['', { unknown: 'unsure', login: 'log in' }, 'log in'],
+      ['says-unknown="ungewiss"', {}, 'ungewiss'],
+    ] as const;
+    for (const [attributes, says, said] of cases) {
+      const page = show({
+        client: { fetch: answers(Response.json({}, { status: 401 })).fetch },
+        options: { says },
+        element: `operation="pay 1" ${attributes}`,
+      });
+      page.press();
+      await page.says(said);
+    }
+  });
+});
+
 describe('bad markup is reported at once', () => {
   test.each([
     ['no operation', '', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got null'],
