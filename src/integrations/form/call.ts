@@ -18,7 +18,7 @@ export interface Asked {
 
 /** Sends the form as it is now, or goes on with what was sent before. Throws if the page has a mistake. */
 export function send(
-  { client, fingerprints, options: { call }, spent, repeat, repeated }: Shared,
+  { client, settings: { fingerprint, repeat }, options: { call }, spent, repeated }: Shared,
   { element, submission, name, keyed }: Asked,
 ): Promise<FormOutcome> {
   const fields = fieldsOf(submission);
@@ -29,7 +29,7 @@ export function send(
   if (more instanceof Promise) throw wrong('the option call', 'return the options, and not a promise of them');
   const once = {
     repeat,
-    ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
+    ...(fingerprint ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...(more as ReturnType<NonNullable<typeof call>> | undefined),
     // A function, because an unsettled operation may have begun under another key, and because another tab may use this one up meanwhile.
     ...(key !== undefined && { key: () => spent.keyToSend(key) }),

@@ -214,7 +214,7 @@ export class FormController {
     const turn = ++this.#turn;
     const found = await openOf(this.#shared.client, name);
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
-    if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
+    if (!found?.inFlight) return this.#show('unknown', undefined, !!this.#shared.settings.reconcile || found?.resumable);
     this.#show('sending');
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#showState(), LOOK_AGAIN_MS);

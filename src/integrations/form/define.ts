@@ -62,8 +62,8 @@ function takeOver(element: OnceFormElement): void {
 function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean }): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
-  const { client, repeat } = shared;
-  const mayRepeat = repeat !== 'never' || options.call !== undefined;
+  const { client, settings } = shared;
+  const mayRepeat = settings.repeat !== 'never' || options.call !== undefined;
   const began = pageBegan();
   class OnceForm extends HTMLElement implements OnceFormElement {
     declare operation: string | null;

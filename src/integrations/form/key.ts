@@ -2,6 +2,9 @@
 import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
 import { fieldsIn } from './fields.js';
 
+/** The client's own options that forms need. */
+export type FormSettings = Pick<OnceOptions, 'verdict' | 'fingerprint' | 'reconcile' | 'repeat'>;
+
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
 
@@ -84,15 +87,12 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md). But a refusal that brings the next key is final for the key before it.
  */
-export function clientForForms(
-  once: Once,
-  { sent }: SpentKeys,
-): { readonly client: Once; readonly fingerprints: boolean; readonly repeat: OnceOptions['repeat'] } {
-  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint' | 'repeat'> };
+export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly settings: FormSettings } {
+  const { settings } = once['~oncefetch']() as { readonly settings: FormSettings };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
     const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
     return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
-  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined, repeat: settings.repeat };
+  return { client: extend(once, { use: [hooks()], verdict }), settings };
 }

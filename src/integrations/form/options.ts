@@ -1,7 +1,7 @@
 /** The options of an app for its forms. */
 import type { Once, OperationOptions } from 'oncefetch';
 import type { Gestures } from './gesture.js';
-import type { SpentKeys } from './key.js';
+import type { FormSettings, SpentKeys } from './key.js';
 import { type FormMoment, type FormWords, WORDS } from './words.js';
 
 /** Options of {@link defineOnceForm}. */
@@ -30,9 +30,7 @@ export interface OnceFormElement extends HTMLElement {
 /** What all elements of one `defineOnceForm` share. */
 export interface Shared {
   readonly client: Once;
-  readonly fingerprints: boolean;
-  /** The client's own `repeat`. */
-  readonly repeat: OperationOptions['repeat'];
+  readonly settings: FormSettings;
   /** The operations, as in the attribute, that were pressed since the document was loaded, and may be done again. */
   readonly repeated: Set<string>;
   readonly options: FormOptions;

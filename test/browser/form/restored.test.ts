@@ -1,11 +1,15 @@
 /**
  * Goal: after a reload, a form is sent under the key that the server has rendered for the order that it shows now. Browsers restore some fields
  * of a page that is loaded again: Firefox restores a hidden field whose property a script has set. Method: a frame whose page is for another order,
- * under another key, at each load.
+ * under another key, at each load. A page after a reload has no request in memory: it offers "Check" if something can answer.
  */
+import { reconciling } from 'oncefetch';
 import { afterEach, expect, test } from 'vitest';
+import { checkOf, show, withForms } from '../support/form.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
+import { Shop } from '../support/shop.js';
 
+withForms();
 afterEach(closeRealms);
 
 type Answer = readonly [body: Readonly<Record<string, unknown>>, status: number];
@@ -35,4 +39,28 @@ test.each<[string, Answer]>([
   const second = await press(frame, answer);
   expect(second.order).not.toBe(first.order);
   expect([first.key, second.key]).toEqual([`k-${first.order}`, `k-${second.order}`]);
+});
+
+test('after a reload, "Check" is there if the client has `reconcile`, which needs no stored request; with neither there is none', async () => {
+  const shop = new Shop();
+  await shop.meets('lose-response');
+  const before = await openFrame();
+  const { url, namespace } = shop;
+  await before.run(
+    async ({ createOnce, SOON }, of) => {
+      const once = createOnce({ ...SOON, namespace: of.namespace, limits: { attempts: 1 } });
+      await once.fetch(of.url, { method: 'POST', body: 'card=1', once: { operation: ['pay', '1'], key: 'k-rendered' } }).catch(() => {});
+    },
+    { url, namespace },
+  );
+  closeRealms();
+  const unable = show({ shop });
+  await unable.says(/^Not sure yet/);
+  expect(checkOf(unable.element)?.hidden ?? true).toBe(true);
+  const able = show({ shop, client: { use: [reconciling()], reconcile: async ({ key }) => (key === 'k-rendered' ? 'done' : 'unknown') } });
+  await able.says(/^Not sure yet/);
+  expect(checkOf(able.element)?.hidden).toBe(false);
+  checkOf(able.element)?.click();
+  await able.says('Done.');
+  expect((await shop.oneEffect()).length).toBeGreaterThan(0);
 });
