@@ -1,7 +1,10 @@
 /**
  * The plain form: a page that works without script, with a key that the server renders into it.
  *
- * Each customer (identified by a cookie) has one open cart, and each cart has one key, however often the page is
+ * This is a playground: anybody may log in as Ann or Bert, without a password, and the cookie with the user's id is the
+ * whole session. A shop has an HttpOnly cookie with a session beside it.
+ *
+ * Each customer (identified by the cookie) has one open cart, and each cart has one key, however often the page is
  * requested: a reload, a second tab and a form from the back-forward cache all send the same key. A refusal uses the
  * key up, and the form that is rendered next has another one.
  */
@@ -12,14 +15,16 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultLayer } from './faults.ts';
-import { type Answer, json, readBody, send } from './http.ts';
+import { type Answer, json, problem, readBody, send } from './http.ts';
 import { orderOf } from './ledger.ts';
 import type { Payments } from './payments.ts';
 
 const PRICE_CENTS = 2100;
 const LANE = 'default';
+const USERS: Readonly<Record<string, string>> = { ann: 'Ann', bert: 'Bert' };
 const DECLINED = 'Your card was declined. Nothing was charged.';
 const ANOTHER = 'Another card was declined before. Nothing was charged. Please pay once more.';
+const ANOTHERS = 'This form is another user’s. Nothing was done.';
 const LOOK_MS = 50;
 const WORKING_MS_MAX = 10_000;
 
@@ -68,6 +73,7 @@ export class PlainForm {
         : form.problem;
     const values: Readonly<Record<string, string>> = {
       customer,
+      user: USERS[customer] ?? 'a guest',
       cart: form.cart,
       key: form.key,
       status: says,
@@ -78,11 +84,7 @@ export class PlainForm {
       plain(values[name] ?? ''),
     );
     // Not `no-store`: the page may enter the back-forward cache, and what it says still holds when it comes back.
-    const headers = {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-cache',
-      'set-cookie': `customer=${customer}; HttpOnly; SameSite=Lax; Path=${this.#page.path}`,
-    };
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', 'set-cookie': this.#cookieOf(customer) };
     send(response, { status: 200, headers, body: page });
   }
 
@@ -95,6 +97,8 @@ export class PlainForm {
     const key = (request.headers['idempotency-key'] as string | undefined) ?? rendered;
     const order = { cart, amount: Number(fields.get('bags')) * PRICE_CENTS, card: fields.get('card') };
     const pay = async (): Promise<Answer> => {
+      // Before the key is looked at: keys count per account, and this one may have paid in the session of whom the form was rendered for.
+      if (this.#ownerOf(cart) !== customerOf(request)) return byScript ? problem(403, { title: ANOTHERS }) : this.#anothers;
       const answer = await this.#payments.pay({ method: 'POST', path: this.#page.path, body: JSON.stringify(order), key, lane: LANE });
       const told = this.#ofCart(answer, cart, key);
       return byScript ? told : this.#back;
@@ -124,6 +128,18 @@ export class PlainForm {
     send(response, this.#back);
   }
 
+  /** `POST` to `user` below the page's path: logs in as this user. A guest's form stays with the guest. */
+  async logIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const user = new URLSearchParams(await readBody(request)).get('user') ?? '';
+    const headers = Object.hasOwn(USERS, user) ? { 'set-cookie': this.#cookieOf(user) } : {};
+    send(response, { ...this.#back, headers: { ...this.#back.headers, ...headers } });
+  }
+
+  /** The page's script reads it, so it is not HttpOnly. */
+  #cookieOf(customer: string): string {
+    return `customer=${customer}; SameSite=Lax; Path=${this.#page.path}`;
+  }
+
   /** After a POST the browser is redirected to the page, so that a reload sends nothing. */
   get #back(): Answer {
     return { ...json(303, {}), headers: { location: this.#page.path } };
@@ -142,6 +158,17 @@ export class PlainForm {
   /** Marks the key as used up, but only once, however often its refusal is repeated. */
   #refuse(cart: string, key: string): void {
     this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), DECLINED, cart, key);
+  }
+
+  /** Tells a browser without script that the form is another user's. */
+  get #anothers(): Answer {
+    const body = `<!doctype html><html lang="en"><title>Not sent</title><p role="status">${ANOTHERS} <a href="${this.#page.path}">Load the page again.</a>`;
+    return { status: 403, headers: { 'content-type': 'text/html; charset=utf-8' }, body };
+  }
+
+  /** For whom the form was rendered. */
+  #ownerOf(cart: string): string | undefined {
+    return (this.#db.prepare('SELECT customer FROM forms WHERE cart = ?').get(cart) as { customer: string } | undefined)?.customer;
   }
 
   /** The key of the next form. */

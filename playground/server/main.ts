@@ -70,6 +70,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for (const { path, form } of forms) {
     if (pathname === path) return method === 'POST' ? form.pay(request, response) : form.show(request, response);
     if (`${method} ${pathname}` === `POST ${path}new`) return form.startAnother(request, response);
+    if (`${method} ${pathname}` === `POST ${path}user`) return form.logIn(request, response);
   }
   const route = routes[`${method} ${pathname}`];
   if (route) {

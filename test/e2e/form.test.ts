@@ -5,12 +5,13 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, holdAnswers, isAnothers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
 
 const DECLINED = 'Your card was declined. Nothing was charged.';
+const ANOTHERS = 'This form is another user’s. Nothing was done.';
 
 const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/form/', options);
 const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => renderedKey(page));
@@ -103,6 +104,35 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
+  test('rendered for Ann, sent in the session of Bert: nobody is charged, and each pays for their own cart', ({ page }) => isAnothers(page, ANOTHERS));
+
+  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', async ({ page, key }) => {
+    await playground.breakNetwork('unauthorized', 1, 'default');
+    await pay(page);
+    await says(page, 'Please log in again, then pay again: you will be charged once.');
+    await pays(page);
+    expect(await ledger()).toEqual([{ amount: 4200, key }]);
+  });
+
+  test('declined, with an answer that is no JSON: says declined, and the next press says that the page must be loaded again', async ({ page }) => {
+    await page.route('**/form/', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 402, body: '<html>' }) : route.fallback()));
+    await isDeclined(page, DECLINED);
+    await page.unroute('**/form/');
+    await pay(page);
+    await says(page, 'This page is out of date, and nothing was sent. Load it again.');
+    expect(await ledger()).toEqual([]);
+  });
+
+  test('paid, with an answer that is no JSON: says paid, without a receipt', async ({ page }) => {
+    await page.route('**/form/', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback();
+      return route.fulfill({ response: await route.fetch(), contentType: 'application/json', body: 'cut' });
+    });
+    await pay(page);
+    await says(page, /^Paid\. Thank you!$/);
+    expect(await ledger()).toHaveLength(1);
+  });
+
   test('axe finds nothing: ready, declined, paid', async ({ page }) => {
     await fitsAnybody({ page }, 'ready');
     await isDeclined(page, DECLINED);
@@ -115,6 +145,8 @@ describe('with script', () => {
 
 describe('without script', () => {
   test.override('page', () => open({ javaScriptEnabled: false }));
+
+  test('rendered for Ann, sent in the session of Bert: nobody is charged, and each pays for their own cart', ({ page }) => isAnothers(page, ANOTHERS));
 
   test('pays under the rendered key; a reload charges nothing more', async ({ page, key }) => {
     await pays(page);

@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, isAnothers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -38,6 +38,9 @@ describe('with script', () => {
     await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
+
+  test('rendered for Ann, sent in the session of Bert: nobody is charged, and each pays for their own cart', ({ page }) =>
+    isAnothers(page, 'Somebody else has logged in. Load this page again.'));
 
   test('a second tab pays at the same time: both tabs say paid, one charge', async ({ page }) => {
     const other = await second(page);
@@ -120,7 +123,9 @@ describe('everybody can use it', () => {
     await page.keyboard.press('Enter');
     await says(page, UNSURE);
     await playground.mendNetwork();
-    for (let presses = 0; presses < 10 && !(await check(page).evaluate((one) => one === document.activeElement)); presses++) await page.keyboard.press('Tab');
+    // "Check" is in a shadow root, which has its own `activeElement`.
+    const isFocused = () => check(page).evaluate((one) => one === (one.getRootNode() as ShadowRoot).activeElement);
+    for (let presses = 0; presses < 10 && !(await isFocused()); presses++) await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await says(page, PAID);
     await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');

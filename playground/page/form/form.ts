@@ -1,12 +1,12 @@
 /** Adds what a browser cannot do by itself: after a lost answer, in a closed tab and with many clicks, there is still only one payment. */
-import { createOnce, hooks, isOnceError, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
+import { createOnce, hooks, isOnceError, namespace, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
 const status = document.querySelector('#status') as HTMLElement;
 const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
 
 const once = createOnce({
-  namespace: form.dataset['customer'] as string,
+  namespace: () => /(?:^|; )customer=([\w-]+)/.exec(document.cookie)?.[1],
   use: [hooks(), requests()],
   keep: { request: true },
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
@@ -19,6 +19,8 @@ const operation = ['pay', field('cart').value] as const;
 const payment = operationOf(once, operation);
 
 form.addEventListener('submit', (event) => {
+  // Another user has logged in, or nobody is: the browser sends the form, and the server says so.
+  if (namespace(once) !== form.dataset['customer']) return;
   event.preventDefault();
   void pay();
 });
@@ -34,15 +36,16 @@ async function pay(): Promise<void> {
     })
     .catch((error: unknown) => error);
   const outcome = outcomeOf(answer);
+  if (answer instanceof Response && answer.status === 401) return say(LOG_IN);
   switch (outcome?.effect) {
     case 'done':
-      return say(answer instanceof Response ? receiptOf((await answer.json()) as Receipt) : 'Paid. Thank you!', 'paid');
+      return say(receiptOf(await readJson<Receipt>(answer)), 'paid');
     case 'none':
       // It was refused in another tab, which has the next key.
       if (isOnceError(answer, 'ERR_ONCE_KEY_BURNT')) return say('This page is out of date, and nothing was sent. Load it again.');
       if (!(answer instanceof Response)) return say('Nothing was sent, and nothing was charged. Are you online?');
-      // A corrected form needs another key. The server has sent it along with the refusal.
-      if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;
+      // A corrected form needs another key. The server has sent it along with the refusal. If it cannot be read, the next press sends nothing.
+      if (answer.status === 402) field('key').value = (await readJson<{ key: string }>(answer)).key ?? field('key').value;
       return say(answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'Not paid. Nothing was charged.');
     case 'unknown':
       return say(unsure(outcome.reason === 'key-expired'));
@@ -50,6 +53,8 @@ async function pay(): Promise<void> {
       throw answer;
   }
 }
+
+const LOG_IN = 'Please log in again, then pay again: you will be charged once.';
 
 /** `late`: the server may have forgotten the key by now, so that pressing Pay sends nothing any more. */
 const unsure = (late: boolean): string =>
@@ -59,11 +64,17 @@ interface Receipt {
   readonly id: number;
   readonly amount: number;
 }
-const receiptOf = ({ id, amount }: Receipt): string => `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
+const receiptOf = ({ id, amount }: Partial<Receipt>): string =>
+  amount === undefined ? 'Paid. Thank you!' : `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
+
+/** The members of the answer; none if it cannot be read, or if there is none. */
+async function readJson<T>(answer: unknown): Promise<Partial<T>> {
+  return answer instanceof Response ? Object(await answer.json().catch(() => undefined)) : {};
+}
 
 function say(words: string, state = 'open'): void {
   if (status.textContent !== words) status.textContent = words; // so that it is read out once
-  for (const { dataset } of document.querySelectorAll('form')) dataset['state'] = state;
+  for (const { dataset } of document.querySelectorAll<HTMLElement>('form[data-state]')) dataset['state'] = state;
   if (state === 'paid' && document.activeElement === document.body) status.focus();
 }
 
@@ -79,7 +90,7 @@ function draw(): void {
     // The server has rendered the receipt, so the payment is settled here as well.
     if (state.phase === 'unsettled') void settle(once, payment.name, 'done');
   } else if (busy) say('Paying…');
-  else if (state.phase === 'unsettled') say(unsure(state.pending.expiresAt <= Date.now()));
+  else if (state.phase === 'unsettled' && status.textContent !== LOG_IN) say(unsure(state.pending.expiresAt <= Date.now()));
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
   // The payment was refused in another tab, and that tab shows the refusal.
   else if (state.phase === 'idle' && open) say('');

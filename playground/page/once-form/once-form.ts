@@ -3,7 +3,7 @@ import { createOnce } from 'oncefetch';
 import { defineOnceForm } from 'oncefetch/form';
 
 const once = createOnce({
-  namespace: document.body.dataset['customer'] as string,
+  namespace: () => /(?:^|; )customer=([\w-]+)/.exec(document.cookie)?.[1],
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
 });
@@ -16,7 +16,10 @@ defineOnceForm(once, {
       return amount === undefined ? 'Paid. Thank you!' : `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
     },
     already: 'Paid before. It was not sent again.',
-    unknown: 'Not sure yet whether you have paid. Pay again: you will be charged once.',
+    unknown: (told) =>
+      told?.response?.status === 403
+        ? 'Somebody else has logged in. Load this page again.'
+        : 'Not sure yet whether you have paid. Pay again: you will be charged once.',
     login: 'Please log in again, then pay again: you will be charged once.',
     expired: 'We cannot tell whether you have paid. Please write to us before you pay again.',
   },

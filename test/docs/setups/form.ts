@@ -2,7 +2,9 @@
 import { DECLINED } from '../support/shop.js';
 import { shop, show } from '../support/stage.js';
 
+/** For whom the server rendered it. */
 export const customer = 'u-7';
+export const session = { userId: customer };
 const fields = (card: string): FormData => {
   const data = new FormData();
   for (const [name, value] of Object.entries({ cart: 'c-42', key: 'k-from-the-server', card })) data.set(name, value);

@@ -1,5 +1,6 @@
 /** What customers do with a form of the playground, plain or in `<once-form>`, and the charges in its ledger. */
 import type { Page } from 'playwright';
+import { expect } from 'vitest';
 import { playground } from './playground.ts';
 
 export const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
@@ -21,6 +22,31 @@ export async function second(page: Page): Promise<Page> {
 export async function pays(page: Page): Promise<void> {
   await pay(page);
   await says(page, PAID);
+}
+
+/** Logs in with the buttons of the page. */
+export async function logIn(page: Page, user: 'Ann' | 'Bert'): Promise<void> {
+  await page.getByRole('button', { name: `Log in as ${user}` }).click();
+  await page.getByText(`You are ${user}.`).waitFor();
+}
+
+/**
+ * A form is rendered for Ann, and Bert logs in in another tab. Pay in Ann's page says that it is another user's, and charges nobody. After
+ * that each of them pays for their own cart, Ann under the key that was rendered first.
+ */
+export async function isAnothers(page: Page, words: string): Promise<void> {
+  await logIn(page, 'Ann');
+  const key = await renderedKey(page);
+  const other = await second(page);
+  await logIn(other, 'Bert');
+  await pay(page);
+  await says(page, words);
+  expect(await ledger()).toEqual([]);
+  await pays(other);
+  await logIn(other, 'Ann');
+  expect(await renderedKey(other)).toBe(key);
+  await pays(other);
+  expect((await ledger()).map((charge) => charge.key === key)).toEqual([false, true]);
 }
 
 /** Holds back the answers to what the page sends, so that a test can look at the page meanwhile. The result lets them arrive. */
