@@ -27,11 +27,11 @@ const EVERY = Number.POSITIVE_INFINITY;
 const NO_SCRIPT = { javaScriptEnabled: false };
 
 const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
-const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
+export const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
 
-/** Runs the same tests on each app. */
-export function drive(app: App): void {
-  describe(app.name, () => (missing === undefined ? suite(app) : absent(missing)));
+/** Runs the same tests on each app, and those of this app. */
+export function drive(app: App, own: (world: () => World) => void = () => {}): void {
+  describe(app.name, () => (missing === undefined ? suite(app, own) : absent(missing)));
 }
 
 function absent(why: string): void {
@@ -41,7 +41,7 @@ function absent(why: string): void {
   });
 }
 
-function suite(app: App): void {
+function suite(app: App, own: (world: () => World) => void): void {
   let world: World;
   beforeAll(async () => {
     world = await World.start(app);
@@ -53,6 +53,7 @@ function suite(app: App): void {
     withScript(path, () => world);
     withoutScript(path, () => world);
   });
+  own(() => world);
   describe('a lost answer of the app', () => lost(['/action', ...app.pages], () => world));
 
   test('nothing about oncefetch is printed when the app is built, started and used', () => {

@@ -1,4 +1,4 @@
-import { outcomeOf } from 'oncefetch';
+import { namespace, outcomeOf } from 'oncefetch';
 import { useOperation } from 'oncefetch/react';
 import { type ClientActionFunctionArgs, useFetcher, useLoaderData } from 'react-router';
 import { once, told } from '../../../shop/once';
@@ -8,11 +8,10 @@ export { action, loader } from './action'; // without script the form is sent to
 
 export async function clientAction({ request }: ClientActionFunctionArgs) {
   const form = await request.formData();
-  try {
-    await once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', form.get('cart') as string] });
-  } catch (error) {
-    if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in the state
-  }
+  const call = once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', form.get('cart') as string] });
+  const answer: unknown = await call.catch((error: unknown) => error);
+  if (namespace(once) === undefined || (answer instanceof Response && answer.status === 401)) throw new Response(null, { status: 401 });
+  if (!outcomeOf(answer)) throw answer; // a bug; what became of the payment is in the state
   return null;
 }
 
