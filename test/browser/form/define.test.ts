@@ -17,7 +17,7 @@ test.each([
   [
     once,
     { says: { donne: 'Paid.' } },
-    'once-form: the option says must have texts for sending, waiting, done, already, refused, stale, unsent, unread, unknown, expired, failed, check, got "donne"',
+    'once-form: the option says must have texts for sending, waiting, done, already, refused, stale, unsent, unread, unknown, login, expired, failed, check, got "donne"',
   ],
   [once, { words: {} }, 'once-form: its options must be tag, says, call, got "words"'],
 ] as const)('%#: %s %o', (client, options, says) => expect(() => defineOnceForm(client as never, options as never)).toThrow(new TypeError(says)));
