@@ -9,7 +9,7 @@ import type { Committed, LogFlush } from './flush.js';
 import { inTransaction, refuseWithin } from './unfit.js';
 
 /** As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. */
-const { setImmediate } = globalThis;
+const { setImmediate } = globalThis as { setImmediate?: ((run: () => void) => unknown) & { readonly clock?: unknown } };
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */
@@ -17,6 +17,20 @@ const PAUSE_MS_MAX = 4;
 
 /** Reasons that may be about a single update of a transaction. */
 const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
+
+/** Runs this in the next turn of the event loop. Fake timers that were there before this module have a `clock`; they leave messages alone. */
+function inNextTurn(run: () => void): void {
+  if (setImmediate && !setImmediate.clock) {
+    setImmediate(run);
+    return;
+  }
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    run();
+  };
+  port2.postMessage('');
+}
 
 interface Update {
   readonly id: string;
@@ -81,7 +95,7 @@ export class GroupCommit {
       if (this.#updates.length > 0) this.#schedule();
     };
     // Not a microtask, which would run before the turn has made all of its updates.
-    if (delayMs === undefined) setImmediate(run);
+    if (delayMs === undefined) inNextTurn(run);
     else setTimeout(run, delayMs);
   }
 

@@ -41,6 +41,9 @@ const everyCall = (store: Store): (readonly [string, () => Promise<unknown>])[] 
   ['sweep', () => store.scan({ before: 1, limit: 1 })],
   ['available', async () => store.available?.()],
 ];
+/** Real timers, whatever a test installs. */
+const { setTimeout: realTimeout } = globalThis;
+const within = (ms: number): Promise<string> => new Promise((resolve) => void realTimeout(() => resolve(`not within ${ms} ms`), ms));
 const rejectAll = async (store: Store, reason: string): Promise<void> => {
   for (const [name, call] of everyCall(store)) await expect(call(), name).rejects.toMatchObject({ name: 'StoreFault', reason });
 };
@@ -213,6 +216,20 @@ test("a test's fake timers do not hold up the store, which has only a file to wa
   vi.useFakeTimers();
   const ends = await Promise.allSettled([put(store, 'a'), put(store, 'b', 'relaxed')]).finally(() => vi.useRealTimers());
   expect(ends).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
+});
+
+test('nor if they were installed before the store was imported, as by the configuration of a runner', async () => {
+  vi.resetModules();
+  vi.useFakeTimers();
+  const first = await Promise.race([
+    import('../../../src/stores/sqlite/sqlite.js').then((late) => {
+      const store = late.sqliteStore({ path: fresh() });
+      open.push(store);
+      return Promise.allSettled([put(store, 'a'), put(store, 'b', 'relaxed')]);
+    }),
+    within(5000),
+  ]).finally(() => vi.useRealTimers());
+  expect(first).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
 });
 
 describe('read-only', () => {
