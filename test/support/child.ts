@@ -19,7 +19,7 @@ export interface Child {
 }
 
 /** Bundles a script of a test, because the sources import `.js` where the files are `.ts`, which Node cannot resolve. */
-export function script(entry: string): { readonly path: string; start(args: readonly string[], uid?: number): Child; remove(): void } {
+export function script(entry: string): { readonly path: string; start(args: readonly string[], uid?: number, flags?: readonly string[]): Child; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-script-'));
   const path = join(folder, 'script.mjs');
   // Runs esbuild by its command line: its library shares one service process with the test runner, which may stop it.
@@ -28,11 +28,11 @@ export function script(entry: string): { readonly path: string; start(args: read
   const require = "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
   const args = ['--bundle', '--platform=node', '--format=esm', '--target=node22', '--external:pg-native', '--log-level=error', require];
   execFileSync(esbuild, [entry, `--outfile=${path}`, ...args], { stdio: 'inherit' });
-  return { path, start: (args, uid) => start(path, args, uid), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { path, start: (args, uid, flags) => start(path, args, uid, flags), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-function start(path: string, args: readonly string[], uid: number | undefined): Child {
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'], ...(uid !== undefined && { uid, gid: uid }) });
+function start(path: string, args: readonly string[], uid: number | undefined, flags: readonly string[] = []): Child {
+  const child = spawn(process.execPath, [...flags, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'], ...(uid !== undefined && { uid, gid: uid }) });
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   const output = createInterface({ input: child.stdout });

@@ -15,6 +15,8 @@ export class Consumers {
   readonly asked: string[] = [];
   /** The file of the current test. */
   path = '';
+  /** Options of Node for the consumers of the current test. */
+  flags: readonly string[] = [];
   #worker: ReturnType<typeof script> | undefined;
   readonly #provider = createServer((request, response) => {
     const key = String(request.headers['idempotency-key']);
@@ -34,6 +36,7 @@ export class Consumers {
     beforeEach(() => {
       this.charges.clear();
       this.asked.length = 0;
+      this.flags = [];
       this.path = join(folder, `${files++}.db`);
     });
     afterAll(() => {
@@ -44,7 +47,8 @@ export class Consumers {
   }
 
   start(task = ''): Child {
-    return (this.#worker as ReturnType<typeof script>).start([this.path, `http://127.0.0.1:${(this.#provider.address() as AddressInfo).port}`, task]);
+    const { port } = this.#provider.address() as AddressInfo;
+    return (this.#worker as ReturnType<typeof script>).start([this.path, `http://127.0.0.1:${port}`, task], undefined, this.flags);
   }
 
   /** Starts a consumer, and waits until the provider has charged. The consumer is then in the middle of its effect. */

@@ -5,7 +5,8 @@
  * for that lease would time out.
  */
 import { readdirSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
@@ -37,6 +38,25 @@ test('a process that is already waiting for the operation continues when the dri
   first.process.kill('SIGKILL');
   expect(await second.ended).toBe(0);
   expect(consumers.charges.size).toBe(1);
+});
+
+test.each<[string, (folder: string) => readonly string[]]>([
+  ['everything', () => ['--allow-fs-read=*', '--allow-fs-write=*']],
+  // Then /proc tells nothing about other processes, and only the locks of their files do.
+  ['the folder of the file', (folder) => [`--allow-fs-read=${tmpdir()}`, `--allow-fs-write=${folder}`]],
+])('with --permission for %s: one process is killed, and the one that waits continues at once, under the same key', async (_, allowed) => {
+  consumers.flags = ['--permission', ...allowed(dirname(consumers.path))];
+  const first = await consumers.charging('crash');
+  const second = consumers.start();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(second.lines).toEqual([]);
+  first.process.kill('SIGKILL');
+  expect(await second.ended).toBe(0);
+  expect(second.lines.at(-1)).toBe('receipt ch_1 true');
+  const third = consumers.start();
+  expect(await third.ended).toBe(0);
+  expect(third.lines).toEqual(['receipt ch_1 true']);
+  expect([consumers.charges.size, consumers.asked.length, new Set(consumers.asked).size]).toEqual([1, 2, 1]);
 });
 
 test('the operation of a killed process can be settled by hand at once, also through a database that the app hands in', async () => {
