@@ -12,11 +12,11 @@ import { describe, expect, onTestFinished } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import { abortReason, InFlightOperation, noteUnderReason } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
-import { explain, extend, type Outcome, operation as operationOf, run } from '../../src/entries/index.js';
+import { explain, extend, type OnceError, type Outcome, operation as operationOf, run } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
-import { answers, charged, delayed, hangs, lost, stalls } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, lost, stalls } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, type Page, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
@@ -378,4 +378,67 @@ test('callers of a call that fails before it begins get an error each, with thei
   const [cause, other] = [first, second].map((end) => (end as PromiseRejectedResult).reason.cause);
   expect(cause).toBeInstanceOf(Error);
   expect(other).toBe(cause);
+});
+
+describe('the store fails: each of three callers is told the same outcome, once', () => {
+  type Told = { readonly by: number; readonly outcome: Outcome };
+  /** Three callers press at once; the second one leaves when `leaves` says so. */
+  async function pressed({ tab, once }: Page, leaves?: (leave: () => void) => void) {
+    const told: Told[] = [];
+    const leaving = new AbortController();
+    const calls = [0, 1, 2].map((by) =>
+      pay(once, {
+        ...(by === 1 && { signal: leaving.signal }),
+        onOutcome: (outcome) => void told.push({ by, outcome }),
+        limits: { attempts: 2, totalMs: MINUTE },
+      }),
+    );
+    leaves?.(() => leaving.abort(new Error('left')));
+    const ends = await tab.world.run(Promise.allSettled(calls));
+    await rest();
+    return {
+      told,
+      ends: ends.map((end) => (end as PromiseRejectedResult).reason as OnceError),
+      outcomes: ends.map((end) => tab.outcomeOf((end as PromiseRejectedResult).reason)),
+    };
+  }
+
+  test.for<[string, attempts: number, (page: Page) => unknown]>([
+    ['it can neither be read nor written', 0, ({ tab }) => (['look-fails', 'fail-before-commit'] as const).map((one) => tab.faults.rate(one, 1))],
+    ['the first write hangs', 0, ({ tab }) => tab.faults.rate('hang', 1)],
+    [
+      'the first write is stored, but not answered, and no look is',
+      0,
+      ({ tab }) => {
+        tab.faults.next('fail-after-commit');
+        tab.faults.rate('look-fails', 1);
+      },
+    ],
+    ['it can no longer be read after the first attempt', 1, ({ tab }) => tab.world.server.plays(during(() => tab.faults.rate('look-fails', 1), lost()))],
+  ])('%s', async ([, attempts, breaks], { world }) => {
+    const page = world.open();
+    breaks(page);
+    const { told, ends, outcomes } = await pressed(page);
+    expect(ends.map((end) => [end.code, end.outcome.joined])).toEqual([false, true, true].map((joined) => ['ERR_ONCE_STORE', joined]));
+    expect(new Set(ends).size).toBe(3);
+    expect(ends[0]?.outcome).toMatchObject({ effect: 'unknown', attempts });
+    expect(told.map(({ by }) => by).sort()).toEqual([0, 1, 2]);
+    for (const { by, outcome } of told) {
+      expect(outcome).toEqual({ ...told[0]?.outcome, joined: by > 0 });
+      expect(outcome).toEqual(ends[by]?.outcome);
+      expect(outcomes[by]).toEqual(outcome);
+    }
+    page.tab.faults.clear();
+  });
+
+  test('a caller that has left before hears it, too, once', async ({ world }) => {
+    const page = world.open();
+    page.tab.faults.rate('hang', 1);
+    const { told, ends, outcomes } = await pressed(page, (leave) => void world.clock.timer(SECOND, leave));
+    expect(ends.map((end) => end.code ?? end.message)).toEqual(['ERR_ONCE_STORE', 'left', 'ERR_ONCE_STORE']);
+    expect(told.map(({ by }) => by).sort()).toEqual([0, 1, 2]);
+    for (const { by, outcome } of told) expect(outcome).toEqual({ ...told[0]?.outcome, joined: by > 0 });
+    expect(outcomes[1]).toEqual(told.find(({ by }) => by === 1)?.outcome);
+    page.tab.faults.clear();
+  });
 });

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { gocardless, stripe } from '../../src/entries/dialects.js';
-import { clear, forget, move, type Once, type OnceOptions, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
+import { clear, derived, forget, move, type Once, type OnceOptions, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, doneElsewhere, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, onScreen, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
@@ -13,9 +13,9 @@ const SHOP = { namespace: 'shop' } as const;
 const EDITED = { body: { cart: 'c1', amount: 12 } };
 
 /** A page that was told of its payment, whose store was emptied meanwhile. */
-async function paid(world: World, options: Parameters<World['open']>[0] = {}, of: TabOptions = {}, meanwhile = () => world.empty()) {
+async function paid(world: World, options: Parameters<World['open']>[0] = {}, of: TabOptions = {}, meanwhile = () => world.empty(), press: Press = {}) {
   const { tab, once } = world.open({ ...ONE, ...SHOP, ...options }, of);
-  const { outcome } = await world.end(tab, pay(once), charged(during(meanwhile, delayed(SECOND, answers(201)))));
+  const { outcome } = await world.end(tab, pay(once, press), charged(during(meanwhile, delayed(SECOND, answers(201)))));
   expect(outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   return { tab, once, key: outcome?.key };
 }
@@ -257,6 +257,33 @@ test('a screen shows what another page has begun since', async ({ world, page })
   refresh(page.once);
   await rest();
   expect(screen.state).toMatchObject({ phase: 'unsettled' });
+});
+
+test('a derived key that another page makes again, after the record was swept, is not known to be done: each screen lists it, and a press sends it', async ({
+  world,
+}) => {
+  const faults = () => world.tabs[0]?.faults;
+  const press = { key: derived };
+  const page = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1), press);
+  faults()?.clear();
+  const other = world.open({ ...ONE, ...SHOP });
+  for (const days of [31, 8]) {
+    await world.clock.advance(days * DAY);
+    const { tab, once } = world.open(SHOP);
+    await world.end(tab, pay(once, { operation: ['other', days] }), answers(201));
+    await rest();
+  }
+  expect(world.record()).toBeUndefined();
+  // After 39 days the server knows the key no more.
+  world.server.charged.delete(page.key ?? null);
+  expect((await world.end(other.tab, pay(other.once, press), lost())).outcome).toMatchObject({ effect: 'unknown', key: page.key });
+  expect(await world.run(pending(page.once))).toMatchObject([{ name: NAME }]);
+  refresh(page.once);
+  const shown = onScreen(page.once);
+  await rest();
+  expect(shown.state).toMatchObject({ phase: 'unsettled' });
+  expect((await world.end(page.tab, pay(page.once, press), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh', key: page.key });
+  expect((await world.end(other.tab, pay(other.once, press))).outcome).toMatchObject({ effect: 'done' });
 });
 
 test.for<[string, (world: World, page: Pick<Paid, 'tab' | 'once'>) => Promise<unknown>]>([
