@@ -113,7 +113,6 @@ async function sendAround(client: Client, request: ReplayableRequest, a: Attempt
   };
   // `a.leaves` is asked later, when the innermost hook calls `send`.
   const left = await callTransport({ ...client, transport: passage }, request, { ...a, leaves: () => true });
-  over = true;
   if (left.answered || left.reading !== NO_ANSWER) return left;
   // If the real transport was never called, nothing was sent, whatever the hooks did.
   return sent ? { ...left, reached: left.reached || !!given } : { reading: NOT_SENT, cause: left.cause };

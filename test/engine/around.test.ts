@@ -5,9 +5,9 @@
 import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
-import { answers, charged, delayed, lost, NeverConnected, replays, unreachable } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, NeverConnected, replays, unreachable } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { HOUR, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
+import { HOUR, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
 const USE = [polling(), reconciling(), retrying(), unnamed()];
@@ -325,5 +325,159 @@ describe('the effect is unknown', () => {
     expect(await world.end(tab, pay(once), charged(answers(201)), replays())).toMatchObject({ outcome: { effect: 'done' } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.server.arrivals.length).toBe(2);
+  });
+});
+
+describe('close() in the middle of an attempt', () => {
+  const waits = (world: World, ms: number) => new Promise<void>((go) => void world.clock.timer(ms, go));
+
+  test('that the hook holds back: it is not sent when the hook lets it go, and the client waits no longer than that', async ({ world }) => {
+    const sends: Promise<unknown>[] = [];
+    const holds: Around = async (_, send) => {
+      await waits(world, 5 * SECOND);
+      const sending = send();
+      sends.push(watched(sending));
+      return sending;
+    };
+    const { tab, once } = world.open({ use: [around(holds)] });
+    const [call] = await world.begin(pay(once));
+    const begun = world.clock.now();
+    await world.run(close(once));
+    expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', attempts: 0 } });
+    expect(world.record()).toBeUndefined();
+    await world.clock.runAll();
+    await expect(Promise.all(sends)).rejects.toThrow(Error);
+    expect(world.server.arrivals).toEqual([]);
+  });
+
+  test.for([1, 20])(
+    'that is under way when the hook takes %i s with its answer: the call and the client end in the time of the attempt',
+    async (s, { world }) => {
+      const holds: Around = async (_, send) => {
+        const response = await send();
+        await waits(world, s * SECOND);
+        return response;
+      };
+      const { tab, once } = world.open({ use: [around(holds)], limits: { attemptMs: 10 * SECOND } });
+      const [call] = await world.begin(pay(once), charged(answers(201)));
+      const begun = world.clock.now();
+      await world.run(close(once));
+      expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
+      const { outcome } = await world.end(tab, call);
+      expect(outcome).toMatchObject(s === 1 ? { type: 'fresh' } : { effect: 'unknown', sent: 'yes', attempts: 1 });
+      expect(world.record()).toMatchObject(s === 1 ? { state: 'settled' } : { state: 'pending', ambiguous: true, key: outcome?.key });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
+});
+
+describe('callers who share an attempt', () => {
+  /** A hook that lets the attempt go after two seconds, and counts how often it was called. */
+  const slow = () => {
+    const { world, tab, once } = scene(async (_, send) => {
+      calls.push(1);
+      await new Promise<void>((go) => void world.clock.timer(2 * SECOND, go));
+      return send();
+    });
+    const calls: number[] = [];
+    return { world, tab, once, calls };
+  };
+
+  test('pass one hook, and each gets the answer', async () => {
+    const { world, tab, once, calls } = slow();
+    world.server.plays(charged(answers(201, { id: 'ch_1' })));
+    const ends = await world.all(tab, pay(once), pay(once));
+    expect(ends.map(({ outcome }) => [outcome?.type, outcome?.joined])).toEqual([
+      ['fresh', false],
+      ['fresh', true],
+    ]);
+    expect(await Promise.all(ends.map(({ response }) => response?.json()))).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
+    expect([calls.length, world.server.arrivals.length]).toEqual([1, 1]);
+  });
+
+  test.for([0, 1])('and of whom one leaves while the hook waits (%i): the other one still gets it', async (leaver) => {
+    const { world, tab, once } = slow();
+    world.server.plays(charged(answers(201)));
+    const leaving = new AbortController();
+    const told: unknown[] = [];
+    const calls = [0, 1].map((n) =>
+      pay(once, { signal: n === leaver ? leaving.signal : undefined, onOutcome: ({ type, joined }) => void told.push([type, joined]) }),
+    );
+    await rest();
+    world.clock.timer(SECOND, () => leaving.abort());
+    const ends = await world.run(Promise.allSettled(calls));
+    expect(ends.map(({ status }) => status)).toEqual(leaver ? ['fulfilled', 'rejected'] : ['rejected', 'fulfilled']);
+    await rest();
+    expect(told.sort()).toEqual([
+      ['fresh', false],
+      ['fresh', true],
+    ]);
+    expect(tab.outcomeOf(leaving.signal.reason)).toMatchObject({ type: 'fresh', joined: leaver === 1 });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('and who all leave while the hook waits: nothing is sent, and each hears that', async () => {
+    const { world, once, calls } = slow();
+    const told: unknown[] = [];
+    const leaving = new AbortController();
+    const both = [0, 1].map(() => pay(once, { signal: leaving.signal, onOutcome: ({ effect, sent }) => void told.push([effect, sent]) }));
+    await rest();
+    world.clock.timer(SECOND, () => leaving.abort());
+    await world.run(Promise.allSettled(both));
+    await world.clock.runAll();
+    await rest();
+    expect(told).toEqual([
+      ['none', 'no'],
+      ['none', 'no'],
+    ]);
+    expect([calls.length, world.server.arrivals]).toEqual([1, []]);
+  });
+});
+
+describe("a hook that never resolves ends with the attempt's time", () => {
+  const limits = { attemptMs: 3 * SECOND, attempts: 2 };
+  const never = () => new Promise<Response>(() => {});
+
+  test('before send: that attempt does not count as sent, and the next one is the first', async () => {
+    const told: AroundAttempt[] = [];
+    const { world, tab, once } = scene((attempt, send) => (told.push(attempt) === 1 ? never() : send()));
+    const end = await world.end(tab, pay(once, { limits }), charged(answers(201)));
+    expect(end.outcome).toMatchObject({ type: 'fresh', certain: true });
+    expect(told.map(({ again }) => again)).toEqual([false, false]);
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(end.ms).toBeGreaterThanOrEqual(limits.attemptMs);
+  });
+
+  test('before send, and what it sends while the next attempt is under way does not leave', async () => {
+    let late: Promise<unknown> | undefined;
+    let sendsLate: (() => void) | undefined;
+    const { world, tab, once } = scene((_, send) => {
+      if (sendsLate) {
+        world.clock.timer(SECOND, sendsLate);
+        return send();
+      }
+      sendsLate = () => void (late = watched(send()));
+      return never();
+    });
+    const end = await world.end(tab, pay(once, { limits }), delayed(2 * SECOND, charged(answers(201))));
+    expect(end.outcome).toMatchObject({ type: 'fresh' });
+    await world.clock.runAll();
+    await expect(late).rejects.toThrow(Error);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('after send: the request under way is aborted, and the next attempt sends the same key', async () => {
+    let attempts = 0;
+    const { world, tab, once } = scene(async (_, send) => {
+      const sending = send();
+      sending.catch(() => {});
+      return attempts++ ? sending : never();
+    });
+    const end = await world.end(tab, pay(once, { limits }), charged(hangs()), replays());
+    expect(end.outcome).toMatchObject({ type: 'replayed', attempts: 2 });
+    expect(world.server.arrivals.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
+    expect(world.server.gaps[0]).toBeGreaterThanOrEqual(limits.attemptMs);
   });
 });
