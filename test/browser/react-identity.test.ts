@@ -3,7 +3,7 @@
  * ends payments. Method: as in `react.test.ts`, with a log of every render and of the user at that moment, because not
  * a single frame may be wrong.
  */
-import { clear, createOnce, extend, memoryStore, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
+import { clear, createOnce, extend, indexedDbStore, memoryStore, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, memo, StrictMode } from 'react';
 import { afterEach, test as anyTest, expect } from 'vitest';
@@ -184,6 +184,36 @@ test('another tab settles by hand, leaves a payment unsettled, and clears: the s
 
   await act(() => tab.run(async (lib, namespace) => void (await lib.clear(lib.createOnce({ namespace }), { unsettled: 'forget' })), own));
   await settled(() => expect(shown('output')).toBe('idle/'));
+  tab.close();
+});
+
+test('a log-out in another tab while this tab reads its list, which StrictMode mounts twice: the late list of the user who left is shown on no frame', async () => {
+  const store = indexedDbStore();
+  let held: (() => void) | undefined;
+  let holding = false;
+  // What was read before the log-out arrives after it.
+  const scan: typeof store.scan = async (query) => {
+    const page = await store.scan(query);
+    if (holding) await new Promise<void>((go) => void (held = go));
+    return page;
+  };
+  const once = client({ namespace, ...oneTry, store: { ...store, scan } });
+  const [tab, own] = [await openFrame(), namespace()];
+  await lost(once);
+  holding = true;
+  await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
+  await settled(() => expect(held).toBeDefined());
+  await act(() => tab.run(async (lib, namespace) => void (await lib.clear(lib.createOnce({ namespace }), { unsettled: 'forget' })), own));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  frames = [];
+  holding = false;
+  await act(() => held?.());
+  await act(() => new Promise((later) => setTimeout(later, 100)));
+  await act(() => refresh(once));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  await act(() => root.render(h(StrictMode, null, h(Still, { once, key: 'again' }))));
+  await settled(() => expect(shown('output')).toBe('idle/'));
+  expect(frames.filter((line) => /€|unsettled|no meta/.test(line))).toEqual([]);
   tab.close();
 });
 
