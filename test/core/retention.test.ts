@@ -80,3 +80,15 @@ test.each<[string, number, boolean]>([
 ])('an attempt of an earlier driver may arrive %s', (_, earlier, may) => {
   expect(mayArrive(aRecord({ lease: { owner: 'me', until: NOW - 60_000, earlier } }), LIMITS, NOW)).toBe(may);
 });
+
+test('the lease of a driver that has no name of its own has an empty one, and never that of a move', () => {
+  expect(leaseOf(made<Claimant>({ leaseMs: 1000, ...LIMITS }), NOW)).toMatchObject({ owner: '', until: NOW + 1000 });
+});
+
+test.each([
+  [NOW + DAY - 1, true],
+  [NOW + DAY, false],
+])('what a lease says of an earlier driver counts if it is less than a day after the last attempt of its own: %i', (earlier, counts) => {
+  const lease = { owner: 'me', until: NOW - LIMITS.attemptMs, earlier };
+  expect(mayArrive(aRecord({ lease }), LIMITS, NOW)).toBe(counts);
+});

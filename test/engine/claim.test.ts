@@ -337,6 +337,16 @@ describe('a first write that failed', () => {
   });
 });
 
+test('a first write that was stored, although it failed, in a store that no other context shares, so that calls take no leases: it goes on with it', async ({
+  world,
+}) => {
+  const { tab, once } = world.open({}, { claims: { shared: 'context' } });
+  tab.faults.next('fail-after-commit');
+  expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
+  expect(world.record()).toMatchObject({ state: 'settled', key: world.server.keys[0] });
+  expect(tab.degraded.size).toBe(0);
+});
+
 test('after a sleep that outlasts both calls, the call that waited leaves the record to the call that is told "done"', async ({ world, one, two }) => {
   const [first] = await world.begin(pay(one.once), charged(delayed(20 * SECOND, answers(201))));
   const [second] = await world.begin(pay(two.once));

@@ -60,6 +60,15 @@ describe('the next press', () => {
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
+  test('is not told none, and stores none, if the server now repeats a refusal', async ({ world }) => {
+    const faults = () => world.tabs[0]?.faults;
+    const { tab, once, key } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
+    faults()?.clear();
+    expect((await world.end(tab, pay(once), replays(402))).outcome).toMatchObject({ effect: 'unknown', key });
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
   test('of a function of `run` does not call it', async ({ world }) => {
     const { tab, once } = world.open({ ...ONE, ...SHOP });
     let calls = 0;
@@ -75,6 +84,14 @@ describe('the next press', () => {
 
 describe('a press that means another effect', () => {
   test("with repeat: 'always' sends it under a new key", ({ world, page }) => beginsAnew(world, page, { repeat: 'always' }));
+
+  test("with repeat: 'always' does so, too, if it was the server that repeated that the one before is done", async ({ world }) => {
+    const { tab, once } = world.open({ ...SHOP, limits: { attempts: 2 } });
+    const repeats = during(() => world.empty(), delayed(SECOND, replays()));
+    const { outcome } = await world.end(tab, pay(once, { repeat: 'always' }), charged(lost()), repeats);
+    expect(outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+    await world.beginsAnew({ tab, once }, outcome?.key, { repeat: 'always' });
+  });
 
   test("with repeat: 'if-changed' does so if it is changed", async ({ world, page }) => {
     await isDone(world, page, { repeat: 'if-changed' });
@@ -441,3 +458,18 @@ test("a guest's payment that may have charged does not take the place of what th
   await world.run(move(page.once, 'guest'));
   await isDone(world, page);
 });
+
+test.for<[string, OnceOptions, readonly Entry[], string, object]>([
+  ['in an answer', {}, [answers(201)], 'relaxed', { type: 'fresh' }],
+  ['in a repeated answer', {}, [charged(lost()), replays()], 'relaxed', { type: 'replayed' }],
+  ['in a refusal', {}, [answers(402)], 'relaxed', { type: 'rejected' }],
+  ['by `reconcile`', { dialect: 'none', reconcile: async () => 'done' }, [charged(lost())], 'strict', { type: 'replayed' }],
+  ['by a code that names what was made', { dialect: gocardless() }, [charged(doneElsewhere())], 'strict', { type: 'replayed' }],
+])(
+  'an end that was told %s is stored as surely as it must be: the server may not know the key that only the record keeps from being replaced',
+  async ([, options, meets, durability, told], { world }) => {
+    const { tab, once } = world.open({ ...SHOP, ...options });
+    expect((await world.end(tab, pay(once), ...meets)).outcome).toMatchObject(told);
+    expect(world.writes.at(-1)).toMatchObject({ durability, next: { ending: told } });
+  },
+);

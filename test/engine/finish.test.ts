@@ -21,6 +21,18 @@ const causeOf = (error: unknown): unknown => (error as Error).cause;
 const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { answers: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.answers.size ?? 0);
 
+test('an answer that leaves the memory of the page, because 32 came after it, is let go at once', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once), answers(201));
+  const [first] = tab.in(() => [
+    ...((globalThis as unknown as Record<symbol, { answers: Map<string, unknown[]> }>)[Symbol.for('oncefetch')]?.answers.values() ?? []),
+  ]);
+  expect(first).toHaveLength(1);
+  for (let n = 0; n < 32; n++) await world.end(tab, pay(once, { operation: ['other', n] }), answers(201));
+  expect(kept(tab)).toBe(32);
+  // V8 may keep the box itself until its next full collection.
+  expect(first).toEqual([]);
+});
+
 describe('what is stored of an answer', () => {
   test.for<[string, object, object, boolean]>([
     ['a page with a namespace', { namespace: 'ann' }, {}, true],

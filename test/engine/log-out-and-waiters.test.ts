@@ -4,6 +4,7 @@ import { around, clear, close, derived, type Once, type OnceOptions, settle } fr
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
+import { says } from '../support/texts.js';
 import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 /** Makes the store silent from now on. `makeIt` carries out the last update that it was asked for, however late. */
@@ -35,7 +36,10 @@ test.for<[string, (world: World) => unknown]>([
   expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ effect: 'done' });
   const [press] = await world.begin(pay(two.once));
   await remove(world);
-  expect((await world.end(two.tab, press)).outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
+  const end = await world.end(two.tab, press);
+  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'record', attempts: 0 });
+  // The long text says what is wrong; the short one only has the code.
+  expect((end.error as Error).message).toContain(says('nothing is stored under this name', ''));
   await world.end(one.tab, first);
   expect(world.server.arrivals).toHaveLength(2);
 });
