@@ -5,8 +5,10 @@
 import { expect, test } from 'vitest';
 import { type Ending, fresh, rejected, replayed, unknown } from '../../src/core/outcome.js';
 import { hasOthers, payloadsOf } from '../../src/core/payloads.js';
-import { aRecord } from '../support/record.js';
+import type { PendingRecord } from '../../src/core/record.js';
+import { aRecord as anyRecord, type LooseRecord } from '../support/record.js';
 
+const aRecord = (of: LooseRecord) => anyRecord(of) as PendingRecord;
 /** `null`: nothing was refused before this operation began. */
 const record = (payloads: readonly string[], refused: readonly string[] | null = null, sameKey = true) =>
   aRecord({

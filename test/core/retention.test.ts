@@ -82,7 +82,7 @@ test.each<[string, number, boolean]>([
 });
 
 test('the lease of a driver that has no name of its own has an empty one, and never that of a move', () => {
-  expect(leaseOf(made<Claimant>({ leaseMs: 1000, ...LIMITS }), NOW)).toMatchObject({ owner: '', until: NOW + 1000 });
+  expect(leaseOf({ leaseMs: 1000, ...LIMITS } as Claimant, NOW)).toMatchObject({ owner: '', until: NOW + 1000 });
 });
 
 test.each([
