@@ -1,4 +1,5 @@
 /** Writes the rules of a definition: what tells an answer from those that mean something else, and what it means. */
+import { isObject } from '../core/name.js';
 import type { AnswerRule } from '../dialects/definition.js';
 import { matches } from '../dialects/matching.js';
 import { answerOf, isSuccess } from './answers.js';
@@ -27,7 +28,7 @@ const MEANS: Readonly<Record<Evidence['means'], AnswerRule['means']>> = {
 };
 
 function* membersOf(json: unknown, path: readonly string[] = []): Generator<Member> {
-  if (typeof json !== 'object' || json === null || path.length > 4) return;
+  if (!isObject(json) || path.length > 4) return;
   for (const [name, value] of Object.entries(json)) {
     const names = [...path, /^\d+$/.test(name) ? '*' : name];
     if (/^(string|boolean)$/.test(typeof value) && value !== 'about:blank') yield { names, value: String(value) };
@@ -40,16 +41,15 @@ const isBelowError = ({ names }: Member): boolean => names.slice(0, -1).some((na
 
 /** How many names lead to the members of the object that an answer is about: the outermost one that is more than a wrapper around another. */
 function depthOf(json: unknown): number {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return 1;
-  const [only, ...more] = Object.values(json);
-  return typeof only === 'object' && only !== null && more.length === 0 ? 1 + depthOf(only) : 1;
+  const inner = isObject(json) && !Array.isArray(json) ? Object.values(json) : [];
+  return inner.length === 1 ? 1 + depthOf(inner[0]) : 1;
 }
 
 /** The members that can tell an answer from a success with the same status: those of an error, and then the answer's own state. */
 function telling(json: unknown): Member[] {
   const members = [...membersOf(json)];
   const errors = members.filter(isBelowError);
-  const own = members.filter(({ names }) => names.length <= depthOf(json)).sort((one, other) => one.names.length - other.names.length);
+  const own = members.filter(({ names }) => names.length <= depthOf(json));
   return [...errors.filter((one) => CODES.test(lastOf(one))), ...STATES.flatMap((state) => [...errors, ...own].filter((one) => state.test(lastOf(one))))];
 }
 
@@ -97,7 +97,7 @@ function ruleCode(one: Evidence, evidence: readonly Evidence[]): string {
 export function rulesFor(misread: readonly Evidence[], evidence: readonly Evidence[]): readonly string[] {
   const rules = new Map<string, string>();
   for (const rule of misread.map((one) => ruleCode(one, evidence))) {
-    const condition = rule.startsWith('//') ? rule : rule.replace(/, means: .*/, '');
+    const condition = rule.replace(/, means: .*/, '');
     if (!rules.has(condition)) rules.set(condition, rule);
   }
   const isBroad = (rule: string): boolean => /^\{ status: \d+, means/.test(rule);

@@ -122,6 +122,8 @@ describe('an answer inside a 2xx', () => {
 
   test.each<[string, unknown]>([
     ['the state of something inside of it', { id: 'x', order: { status: 'failed' } }],
+    ['the state of something inside of it, which comes first', { order: { status: 'failed' }, id: 'x' }],
+    ['the error of something inside of it', { id: 'x', order: { error: 'declined' } }],
     ['the state of an element of a list', [{ status: 'failed' }]],
     ['the state of a success', { id: 'x', status: 'paid' }],
     ['a code that is not of an error', { id: 'x', code: 'declined', type: 'y', title: 'z' }],
@@ -149,6 +151,8 @@ describe('an answer inside a 2xx', () => {
     ['a 201', ['in-progress', 201, {}], none(201)],
     ['a 299', ['in-progress', 299, {}], none(299)],
     ['a success', ['first', 200, OK], none(200, 'fresh')],
+    ['a success that is repeated', ['again', 200, OK], none(200, 'fresh')],
+    ['a success that may be repeated', ['done', 200, OK], none(200, 'fresh')],
   ])('alone: %s', (_, seen, expected) => {
     expect(ruleOf(seen)).toBe(expected);
   });
