@@ -46,10 +46,25 @@ function contextOf(fixtures) {
   return context;
 }
 
-/** The context, with each fixture that the body names made and awaited. @param {Fixtures} fixtures @param {Body} body */
+/**
+ * The text of a function's parameters. The body may have variables with the names of fixtures, which must not be made for that: a test that opens its
+ * own page would find another one in its world.
+ * @param {Body} body
+ */
+function parametersOf(body) {
+  const text = String(body);
+  const begin = text.indexOf('(');
+  for (let at = begin, depth = 0; at < text.length; at++) {
+    if (text[at] === '(') depth++;
+    else if (text[at] === ')' && --depth === 0) return text.slice(begin, at);
+  }
+  return '';
+}
+
+/** The context, with each fixture that the parameters of the body name made and awaited. @param {Fixtures} fixtures @param {Body} body */
 async function readyFor(fixtures, body) {
   const context = contextOf(fixtures);
-  const text = String(body);
+  const text = parametersOf(body);
   for (const name of Object.keys(fixtures)) if (new RegExp(`\\b${name}\\b`).test(text)) Object.defineProperty(context, name, { value: await context[name] });
   return context;
 }
