@@ -8,8 +8,11 @@ import type { SqliteFile } from './file.js';
 import type { Committed, LogFlush } from './flush.js';
 import { inTransaction, refuseWithin } from './unfit.js';
 
-/** As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. */
-const { setImmediate } = globalThis as { setImmediate?: ((run: () => void) => unknown) & { readonly clock?: unknown } };
+/**
+ * As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Those that
+ * were there before this module have a `clock`.
+ */
+const { setImmediate } = globalThis as { setImmediate: ((run: () => void) => unknown) & { readonly clock?: unknown } };
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */
@@ -17,20 +20,6 @@ const PAUSE_MS_MAX = 4;
 
 /** Reasons that may be about a single update of a transaction. */
 const ITS_OWN: readonly StoreFaultReason[] = ['quota', 'io', 'corrupt'];
-
-/** Runs this in the next turn of the event loop. Fake timers that were there before this module have a `clock`; they leave messages alone. */
-function inNextTurn(run: () => void): void {
-  if (setImmediate && !setImmediate.clock) {
-    setImmediate(run);
-    return;
-  }
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    run();
-  };
-  port2.postMessage('');
-}
 
 interface Update {
   readonly id: string;
@@ -83,7 +72,7 @@ export class GroupCommit {
 
   /** Commits the updates that still wait. What can't be committed now is rejected. */
   end(): void {
-    while (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), false);
+    while (this.#updates.length) this.#commit(this.#updates.splice(0, GROUP_MAX), false);
   }
 
   #schedule(delayMs?: number): void {
@@ -91,30 +80,30 @@ export class GroupCommit {
     this.#scheduled = true;
     const run = (): void => {
       this.#scheduled = false;
-      if (this.#updates.length > 0) this.#commit(this.#updates.splice(0, GROUP_MAX), true);
-      if (this.#updates.length > 0) this.#schedule();
+      if (this.#updates.length) this.#commit(this.#updates.splice(0, GROUP_MAX), true);
+      if (this.#updates.length) this.#schedule();
     };
-    // Not a microtask, which would run before the turn has made all of its updates.
-    if (delayMs === undefined) inNextTurn(run);
-    else setTimeout(run, delayMs);
+    // Not a microtask, unless there is nothing else: it would run before the turn has made all of its updates.
+    if (delayMs !== undefined) setTimeout(run, delayMs);
+    else if (setImmediate.clock) void Promise.resolve().then(run);
+    else setImmediate(run);
   }
 
   #commit(updates: readonly Update[], mayWait: boolean): void {
     const { scope, file } = this.#waiting;
-    let told: () => void;
+    let open: SqliteFile;
+    let byUs: boolean;
+    let ended: readonly Ended[];
     try {
-      const open = file();
-      const byUs = open.flush?.ready === true;
-      const ended = transact(open, updates, byUs);
-      told = () => {
-        tell(ended, open.flush, byUs);
-        open.committed(ended.length);
-      };
+      open = file();
+      byUs = !!open.flush?.ready;
+      ended = transact(open, updates, byUs);
     } catch (error) {
       this.#failed(updates, sqliteFault(scope, error), mayWait);
       return;
     }
-    told();
+    tell(ended, open.flush, byUs);
+    open.committed(ended.length);
   }
 
   #failed(updates: readonly Update[], fault: StoreFault, mayWait: boolean): void {
@@ -141,7 +130,7 @@ interface Ended extends Committed {
 function tell(ended: readonly Ended[], flush: LogFlush | undefined, byUs: boolean): void {
   const strict = ended.filter((one) => one.strict);
   for (const one of ended) if (!one.strict) one.resolve();
-  if (strict.length === 0) return;
+  if (!strict.length) return;
   if (byUs) {
     flush?.add(strict);
     return;
