@@ -19,7 +19,11 @@ export interface Child {
 }
 
 /** Bundles a script of a test, because the sources import `.js` where the files are `.ts`, which Node cannot resolve. */
-export function script(entry: string): { readonly path: string; start(args: readonly string[], uid?: number, flags?: readonly string[]): Child; remove(): void } {
+export function script(entry: string): {
+  readonly path: string;
+  start(args: readonly string[], uid?: number, flags?: readonly string[]): Child;
+  remove(): void;
+} {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-script-'));
   const path = join(folder, 'script.mjs');
   // Runs esbuild by its command line: its library shares one service process with the test runner, which may stop it.
