@@ -48,7 +48,7 @@ export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   unsent: 'Nothing was sent. Are you online?',
   unread: 'Nothing was sent: a file cannot be read any more, or is too large. Choose it again, or a smaller one.',
   unknown: 'Not sure yet whether it is done. Send it again: it will not be done twice.',
-  login: 'Please log in again, then send it again: it will not be done twice.',
+  login: 'Please log in. Send it again: it will not be done twice.',
   expired: 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.',
   failed: 'This form could not be sent.',
   check: 'Check',
@@ -61,24 +61,24 @@ export function report(error: unknown): void {
   });
 }
 
-/** Whether a press would not send it again, because the server may have forgotten the key. */
-function isExpired(told: FormOutcome | undefined, state: OperationState | undefined): boolean {
-  if (told?.outcome) return 'reason' in told.outcome && told.outcome.reason === 'key-expired';
-  return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
+/**
+ * The closer word for a moment. `expired`: a press would not send it again, because the server may have forgotten the key. `login`: a 401 says only
+ * that the log-in has expired, as a copy that the browser sent before may have taken effect. `unread`: nothing was sent because a file has changed on
+ * the disk, or is gone, since it was chosen, or is too large.
+ */
+function closerWord(of: keyof FormWords, told: FormOutcome | undefined, state: OperationState | undefined): keyof FormWords {
+  const { reason } = (told?.outcome ?? {}) as { readonly reason?: string };
+  if (of === 'unsent') return reason === 'unreplayable-body' ? 'unread' : of;
+  if (of !== 'unknown') return of;
+  const isExpired = told?.outcome ? reason === 'key-expired' : state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
+  return isExpired ? 'expired' : told?.response?.status === 401 ? 'login' : of;
 }
 
-/** The closer word for `unknown`. A 401 says only that the log-in has expired: a copy that the browser sent before may have taken effect. */
-const closerToUnknown = (told: FormOutcome | undefined, state: OperationState | undefined): 'expired' | 'login' | 'unknown' =>
-  isExpired(told, state) ? 'expired' : told?.response?.status === 401 ? 'login' : 'unknown';
-
-/** Whether nothing was sent because a file has changed on the disk, or is gone, since it was chosen, or is too large. */
-const isUnread = (told: FormOutcome | undefined): boolean => told?.outcome?.type === 'unsent' && told.outcome.reason === 'unreplayable-body';
-
 /** The server's own text for a refusal (RFC 9457). */
-function problemOf({ moment, answer }: FormOutcome): string | undefined {
-  if (moment !== 'refused') return undefined;
-  const { detail, title } = Object(answer) as { readonly detail?: unknown; readonly title?: unknown };
-  return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
+function problemOf(told: FormOutcome | undefined): string | undefined {
+  if (told?.moment !== 'refused') return undefined;
+  const { detail, title } = Object(told.answer) as { readonly detail?: unknown; readonly title?: unknown };
+  return [detail, title].find((text): text is string => typeof text === 'string' && !!text);
 }
 
 /**
@@ -88,11 +88,11 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
  */
 export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
   const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;
-  const closer = of === 'unknown' ? closerToUnknown(told, state) : of === 'unsent' && isUnread(told) ? 'unread' : of;
+  const closer = closerWord(of, told, state);
   const moment = owns(closer) || !owns(of) ? closer : of;
   const attribute = element.getAttribute(`says-${moment}`);
-  const problem = told && problemOf(told);
-  if (attribute !== null && problem === undefined) return attribute;
+  const problem = problemOf(told);
+  if (attribute !== null && !problem) return attribute;
   const own = words[moment];
   try {
     if (typeof own === 'function') return own(told);

@@ -91,7 +91,7 @@ export class LogFlush {
    */
   settled(): Promise<void> | undefined {
     if (this.#failed) this.begin();
-    if (!this.#underWay && this.#waiting.length === 0) return undefined;
+    if (!this.#underWay && !this.#waiting.length) return undefined;
     return new Promise((resolve, reject) => this.add([{ resolve, reject }]));
   }
 
@@ -102,7 +102,7 @@ export class LogFlush {
 
   #flush(): void {
     const [file, mine] = [this.#file, this.#waiting];
-    if (this.#underWay || mine.length === 0 || file === undefined) return;
+    if (this.#underWay || !mine.length || file === undefined) return;
     this.#waiting = [];
     const start = performance.now();
     const end = (error?: unknown): void => {

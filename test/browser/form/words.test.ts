@@ -84,7 +84,7 @@ describe('when the server may have forgotten the key', () => {
 });
 
 describe('when the log-in has expired', () => {
-  const LOG_IN = 'Please log in again, then send it again: it will not be done twice.';
+  const LOG_IN = 'Please log in. Send it again: it will not be done twice.';
 
   test('a 401 says to log in again, not to wait; the press after that is sent under the same key', async () => {
     const { fetch, keys } = answers(Response.json({ title: 'Log in' }, { status: 401 }), paid());
