@@ -53,7 +53,7 @@ function isKeyed(drive: Driver): boolean {
 
 /** Makes attempts until the decision is something other than to wait. */
 export async function makeAttempts(drive: Driver, payload: Payload): Promise<Stopped> {
-  if (drive.record.link !== undefined) return { decision: { do: 'poll' } };
+  if (drive.record.link) return { decision: { do: 'poll' } };
   // A server that knows no keys must not get the request twice: only `reconcile` can say more.
   if (drive.start.resumed && !isKeyed(drive)) return { decision: stop('no-answer', true) };
   const { client, settings, deadline, aheadMs } = drive.job;
@@ -86,7 +86,7 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
       ...knownTo(drive),
       now,
       refusedForMs: drive.refusals.note(sent),
-      answered: drive.last !== undefined,
+      answered: !!drive.last,
       tries,
       triesMax,
       waits,
@@ -95,8 +95,8 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
       random: randomness.random(),
     });
     drive.ambiguous ||= reading.ambiguous;
-    // A server that holds another payload under this key has not executed this one.
-    drive.sameAmbiguous ||= reading.ambiguous && reading.kind !== 'mismatch';
+    // A server that holds another payload under this key has not executed this one. Of work that it accepted, the poll will tell.
+    drive.sameAmbiguous ||= reading.ambiguous && !/^(mismatch|accepted)$/.test(reading.kind);
     if (decision.do !== 'wait') return { decision, result: drive.last, cause };
     await pause(drive, decision.ms, decision.why);
   }
@@ -150,7 +150,7 @@ export async function halt(drive: Driver): Promise<Stopped | undefined> {
   const { job, record } = drive;
   const stopped = mustStop(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
-  const mustLook = drive.attempts > 0 || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);
+  const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);
   // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
   if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await stillMine(drive))) || stopped;
   if (record.ambiguous) return mustLook ? stillMine(drive) : undefined;

@@ -171,17 +171,17 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
 
 /**
  * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. `marked`: the 202 had the replay
- * marker. `changed`: it may be the answer to an earlier payload. `ofEarlier`: it is.
+ * marker. `changed`: it may be the answer to an earlier payload. `ofEarlier`: it is. `lost`: an attempt before the 202 may have had the effect.
  */
 export function settlePolled(
   drive: Driver,
   { state, result }: Polled,
-  { marked, changed, ofEarlier }: { readonly marked: boolean; readonly changed: boolean; readonly ofEarlier: boolean },
+  { marked, changed, ofEarlier, lost }: Readonly<Record<'marked' | 'changed' | 'ofEarlier', boolean> & Record<'lost', boolean | undefined>>,
 ): Promise<Finished> | undefined {
   const { sentBefore, record } = drive.start;
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
   const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
-  const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
+  const doubtful = (lost && !marked) || (changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch));
   // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is not an answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
   // The record of a link lists the payloads that were sent before it came.

@@ -79,7 +79,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
     const isEqual = mine && (mine.payload ? settings.repeat + mine.fingerprint === theirs : !mine.agreed);
-    if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
+    if (isEqual && theirs && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
     seen = flight.seen;
@@ -135,7 +135,7 @@ async function fly(
       settings: key === undefined ? settings : { ...settings, key },
       ...ids,
       ...prepared,
-      resumeOnly: request.payload === undefined,
+      resumeOnly: !request.payload,
       aheadMs: 0,
     };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.

@@ -43,11 +43,13 @@ export const polling: () => Feature = (...given: unknown[]) => {
 /** A payload that is only polled, never sent. It has the method and the address of the request, by which a `dialect` function recognises the server. */
 function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload | undefined {
   const [method = '', url = ''] = endpoint.split(' ');
-  return link === undefined ? undefined : httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} });
+  return link ? httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} }) : undefined;
 }
 
 /** `earlier`: the 202 is the answer to a probe with this payload and its fingerprint. */
 async function poll(drive: Driver, accepted: Result | undefined, earlier?: Parameters<Parts['poll']>[2]): Promise<Finished | undefined> {
+  const lost = drive.record.link ? false : drive.sameAmbiguous;
+  drive.sameAmbiguous = true;
   if (earlier) return pollProbed(drive, accepted, earlier);
   const marked = isMarked(drive, accepted);
   const { start } = drive;
@@ -62,7 +64,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const late = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
   const forgotten = late && /^4(04|10)$/.test(String(end.result?.response?.status));
   if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
-  return settlePolled(drive, end, { marked, changed, ofEarlier });
+  return settlePolled(drive, end, { marked, changed, ofEarlier, lost });
 }
 
 /** Polls the work of an earlier payload. Does not store its link: the next call would take the work for that of the present payload. */
@@ -70,7 +72,7 @@ async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerpr
   const prepared = drive.job.payload?.prepared;
   // A relative link begins at the address that the probe went to, which may be another one.
   const link = probed.prepared && accepted?.response && linkOf(probed.prepared, drive.job.client.platform, accepted.response);
-  if (!prepared || link === undefined) return undefined;
+  if (!prepared || !link) return undefined;
   const end = await askUntilItEnds(drive, prepared, link);
   if ('decision' in end) return finish(drive, { ...end, result: accepted });
   if (end.state === 'done') return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
@@ -113,12 +115,12 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
   const link = record.link ?? (accepted?.response && linkOf(prepared, platform, accepted.response));
-  if (link === undefined) {
+  if (!link) {
     emit(job, record.key, { type: 'diagnostic', code: 'poll-link', where: prepared.origin });
     return undefined;
   }
   // Store the link, so that nobody has to send the request again.
-  if (record.link === undefined) {
+  if (!record.link) {
     // Without the marker, this key is new to the server, so no later key of a lost record can have been used.
     const madeAgain = marked ? record.madeAgain : undefined;
     const next = seal({ ...record, madeAgain, link, touchedAt: platform.clock.now() + job.aheadMs });

@@ -103,6 +103,26 @@ describe('A19: a 202', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
+  test.for([
+    ['the only attempt was accepted: for certain', [], {}, { type: 'fresh', certain: true }],
+    ['a lost attempt came before: it may be what had the effect', [charged(lost())], {}, { type: 'fresh', certain: false }],
+    ['a lost attempt came before, and the server marks replays', [charged(lost())], { 'idempotent-replayed': 'true' }, { type: 'replayed' }],
+  ] as const)('A19: done behind a link; %s', async ([_, before, marker, outcome], { world }) => {
+    const { tab, once } = world.open({ accepted: 'poll' });
+    world.server.plays(...before, answers(202, '', { location: '/jobs/1', ...marker }), answers(200, { status: 'paid' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', ...outcome });
+  });
+
+  test('A19: done behind a link, after another page lost its attempt: not for certain', async ({ world }) => {
+    const first = world.open({ accepted: 'poll' });
+    world.server.plays(during(() => first.tab.kill(), charged(lost())));
+    void pay(first.once);
+    await world.clock.advance(SECOND);
+    const { tab, once } = world.open({ accepted: 'poll' });
+    const { outcome } = await world.end(tab, pay(once), ACCEPTED, answers(200, { status: 'paid' }));
+    expect(outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false, resumed: true });
+  });
+
   test('A19: if a page dies while it polls, the next one goes on polling, and sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(

@@ -194,7 +194,7 @@ const checkpointOf = (database: SqliteDatabase) => (): boolean => {
   database.exec(`PRAGMA busy_timeout = ${CHECKPOINT_MS}`);
   try {
     const { busy, log, checkpointed } = prepared(database, 'PRAGMA wal_checkpoint(FULL)').get() as Record<string, number | bigint>;
-    return Number(busy) === 0 && log === checkpointed;
+    return !busy && log === checkpointed;
   } finally {
     database.exec('PRAGMA busy_timeout = 0');
   }
