@@ -1,7 +1,6 @@
 /** Finds the outcome of an operation from whatever object the caller got. */
 import type { Outcome } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
-import { refusePromise } from './awaited.js';
 import { registry } from './registry.js';
 
 /** How many levels of nested objects are searched. */
@@ -15,7 +14,6 @@ export function outcomeOf<T extends PromiseLike<unknown>>(of: 0 extends T & 1 ? 
  * The outcome of an operation, found by a Response, a Request, an `OnceError`, an abort reason, or the error or response of an HTTP
  * client that contains one of these. `undefined` for a call that oncefetch had nothing to do with.
  *
- * @throws TypeError, except in production pages, if it is given a promise: await the call first
  * @example
  * if (outcomeOf(error)?.effect === 'unknown') showUnsure();
  */
@@ -32,7 +30,6 @@ export function outcomeOf(of: unknown): Outcome | undefined {
     }
     level = next;
   }
-  refusePromise(of);
   return undefined;
 }
 
