@@ -1,6 +1,6 @@
 /**
  * Takes the pictures for `docs/images`: the front page, used as a visitor would use it, and the panel for developers. The package contains both,
- * so they are small.
+ * so they are small. Without any loss, libjpeg's `jpegtran -copy none -optimize -progressive` makes them 6 % smaller.
  *
  * node playground/screenshot.ts [--out docs/images]
  */
