@@ -204,7 +204,6 @@ export type RunEnd<T> = ({ readonly value: T } | { readonly error: unknown }) & 
 
 /** A feature for the option `use`, made by a function of this package such as `polling()`. */
 export interface Feature {
-  readonly name: string;
   /** @internal */
   readonly parts: object;
 }

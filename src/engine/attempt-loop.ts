@@ -96,7 +96,7 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
     });
     drive.ambiguous ||= reading.ambiguous;
     // A server that holds another payload under this key has not executed this one. Of work that it accepted, the poll will tell.
-    drive.sameAmbiguous ||= reading.ambiguous && !/^(mismatch|accepted)$/.test(reading.kind);
+    drive.sameAmbiguous ||= reading.ambiguous && !/^(accepted|mismatch)$/.test(reading.kind);
     if (decision.do !== 'wait') return { decision, result: drive.last, cause };
     await pause(drive, decision.ms, decision.why);
   }
@@ -122,7 +122,7 @@ export async function awaitNetwork(drive: Driver): Promise<Stopped | undefined> 
   const end = since + offlineWaitMs;
   // Never more than `offlineWaitMs`: if the clock was set back by hours, the call would otherwise wait for hours.
   const ms = Math.min(offlineWaitMs, end - clock.now(), deadline - clock.now());
-  if (connectivity.online() === false && ms > 0) await pause(drive, ms, 'offline');
+  if (ms > 0 && connectivity.online() === false) await pause(drive, ms, 'offline');
   // When an outage has ended, the next one gets the full time.
   drive.offlineSince = connectivity.online() === false ? since : undefined;
   return drive.offlineSince !== undefined && clock.now() >= end ? endWith(drive, 'offline') : undefined;

@@ -180,8 +180,8 @@ export function settlePolled(
 ): Promise<Finished> | undefined {
   const { sentBefore, record } = drive.start;
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
-  const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
-  const doubtful = (lost && !marked) || (changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch));
+  const earlier = ofEarlier || (changed && !!record.link && !sentBefore);
+  const doubtful = (lost && !marked) || (changed && (!!record.link || !drive.job.settings.dialect.answersMismatch));
   // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is not an answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
   // The record of a link lists the payloads that were sent before it came.

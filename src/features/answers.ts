@@ -25,7 +25,7 @@ import type { Feature } from '../option-types.js';
  */
 export const answers: () => Feature = (...given: unknown[]) => {
   refuseArguments('answers', given);
-  return { name: 'answers', parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> };
+  return { parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> };
 };
 
 /** Asks the server for a replay of a settled operation whose answer is not kept here, if the server is known to replay and still to know the key. */

@@ -40,7 +40,7 @@ export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Resp
 export function around(hook: Around): Feature {
   checkOne(hook, 'function', 'the hook of around');
   // Each hook is stored under its own symbol, so that a client can have several.
-  return { name: 'around', parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };
+  return { parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };
 }
 
 /** The hooks of a client, in the order of `use`. */

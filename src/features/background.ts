@@ -42,7 +42,7 @@ export interface InBackground {
  */
 export const background: () => Feature = (...given: unknown[]) => {
   refuseArguments('background', given);
-  return { name: 'background', parts: { begins, ...requestParts } satisfies Partial<Parts> };
+  return { parts: { begins, ...requestParts } satisfies Partial<Parts> };
 };
 
 /**

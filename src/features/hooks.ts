@@ -18,7 +18,6 @@ import { withDialect } from '../options.js';
 export const hooks: () => Feature = (...given: unknown[]) => {
   refuseArguments('hooks', given);
   return {
-    name: 'hooks',
     parts: {
       hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: beginByStrategy, dialect: withDialect },
     } satisfies Partial<Parts>,

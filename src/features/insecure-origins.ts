@@ -20,7 +20,7 @@ import type { Platform } from '../ports.js';
  */
 export const insecureOrigins: () => Feature = (...given: unknown[]) => {
   refuseArguments('insecureOrigins', given);
-  return { name: 'insecureOrigins', parts: { platform, derive: beginDerivedKey } satisfies Partial<Parts> };
+  return { parts: { platform, derive: beginDerivedKey } satisfies Partial<Parts> };
 };
 
 const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

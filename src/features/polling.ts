@@ -37,7 +37,7 @@ import type { Platform } from '../ports.js';
  */
 export const polling: () => Feature = (...given: unknown[]) => {
   refuseArguments('polling', given);
-  return { name: 'polling', parts: { poll, linked } satisfies Partial<Parts> };
+  return { parts: { poll, linked } satisfies Partial<Parts> };
 };
 
 /** A payload that is only polled, never sent. It has the method and the address of the request, by which a `dialect` function recognises the server. */

@@ -32,7 +32,7 @@ import type { Feature } from '../option-types.js';
  */
 export const reconciling: () => Feature = (...given: unknown[]) => {
   refuseArguments('reconciling', given);
-  return { name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> };
+  return { parts: { ask, whose } satisfies Partial<Parts> };
 };
 
 /** Whether the payload is a function given to `run`. Then callers wait for a value, not for a Response, also after a resume. */

@@ -11,5 +11,5 @@ import type { Feature } from '../option-types.js';
  */
 export const requests: () => Feature = (...given: unknown[]) => {
   refuseArguments('requests', given);
-  return { name: 'requests', parts: requestParts };
+  return { parts: requestParts };
 };

@@ -28,7 +28,7 @@ import type { Settings } from '../options.js';
  */
 export const retrying: () => Feature = (...given: unknown[]) => {
   refuseArguments('retrying', given);
-  return { name: 'retrying', parts: { retry } satisfies Partial<Parts> };
+  return { parts: { retry } satisfies Partial<Parts> };
 };
 
 const retry: Parts['retry'] = (client, settings, { input, init }, send) => {

@@ -44,7 +44,7 @@ const ORPHANS_MAX = 1000;
  */
 export const unnamed: () => Feature = (...given: unknown[]) => {
   refuseArguments('unnamed', given);
-  return { name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> };
+  return { parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> };
 };
 
 /** Makes the call an operation; `undefined` if the request is to be left to fetch. */

@@ -12,7 +12,7 @@ import { CART, HOUR, newWorld, ONE, pay, SECOND, watched } from '../support/worl
 
 const EDITED = { ...CART, amount: 20 };
 const EARLIER: OnceOptions = { namespace: 'ann' };
-const PRESENT: OnceOptions = { ...EARLIER, use: everything().filter(({ name }) => name !== 'background') };
+const PRESENT: OnceOptions = { ...EARLIER, use: everything().filter(({ parts }) => !('begins' in parts)) };
 /** As many calls as the longest of these presses makes. */
 const CALLS = 8;
 

@@ -126,19 +126,20 @@ export class Context {
   protected features(options: OnceOptions, ...which: readonly string[]): OnceOptions {
     const { client } = this;
     const random = new Random(this.#world.seed).of('features', this.id, ...which);
-    const lacks = [random.chance(0.3) && 'answers', ...(random.chance(0.3) && client.consentMs === undefined ? ['requests', 'background'] : [])];
+    /** Features by one of their parts. */
+    const lacks = [...(random.chance(0.3) ? ['answers'] : []), ...(random.chance(0.3) && client.consentMs === undefined ? ['requests'] : [])];
     const idle = {
-      polling: options.accepted !== 'poll',
-      reconciling: !options.reconcile,
+      poll: options.accepted !== 'poll',
+      ask: !options.reconcile,
       hooks: !options.headers && !options.verdict && typeof options.dialect !== 'function' && !client.picks && client.keys !== 'derived',
-      retrying: true,
+      retry: true,
     };
     // A release may also leave out features that its options do not use.
-    for (const [name, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(name);
+    for (const [part, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(part);
     const { use: own = [] } = options;
     if (client.other && !client.apart) return { ...options, use: [...everything(), ...own] };
     const keep = { ...options.keep, ...(lacks.includes('requests') && { request: false }), ...(lacks.includes('answers') && { response: undefined }) };
-    return { ...options, use: [...everything().filter(({ name }) => !lacks.includes(name)), ...own], keep };
+    return { ...options, use: [...everything().filter(({ parts }) => !lacks.some((part) => part in parts)), ...own], keep };
   }
 
   /** Runs `work` with this context's two globals of oncefetch. oncefetch reads them synchronously only, so they are put back when `work` returns. */

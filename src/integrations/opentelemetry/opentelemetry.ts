@@ -75,7 +75,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
       safely(() => counted.watch(client));
     },
   };
-  return { name: 'openTelemetry', parts: { ...attempt.parts, ...parts } };
+  return { parts: { ...attempt.parts, ...parts } };
 }
 
 const nameOf = (name: readonly unknown[]): Attributes => (name.length ? { [ATTRIBUTES.name]: name.map(String) } : {});

@@ -134,7 +134,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
     // Added as the innermost hook, because the app's own hooks may be slow, too.
-    use: [hooks(), ...('around' in parts ? [{ name: 'around', parts: { [Symbol('around')]: last } }] : [])],
+    use: [hooks(), ...('around' in parts ? [{ parts: { [Symbol('around')]: last } }] : [])],
   });
   return async () => {
     Object.assign(here, await inTime(asks));
