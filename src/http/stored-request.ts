@@ -9,6 +9,9 @@ import { httpPayload } from './http-payload.js';
 /** Headers that are always stored. Without one of them the request would be another one: the body would mean something else, or a condition would be lost. */
 const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
 
+/** Headers that say something of the body, or under which condition it counts. They are never taken from a request with another body. */
+const ITS_OWN = /^if-|content-|digest/;
+
 /**
  * What another context needs to send the request again; `undefined` for a body that can't be stored, and for a function given to `run`. No
  * header with credentials is in it unless the app listed it in `keep.headers`.
@@ -25,9 +28,9 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
 
 /**
  * The payload of a stored request; `undefined` if none is stored. `others`: the headers of a call that brings a request of its own. They count here, too,
- * unless stored ones replace them: one may say in which account the request takes effect.
+ * unless stored ones replace them or they are about its body: one may say in which account the request takes effect.
  */
-export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>, others?: Iterable<readonly [string, string]>): Payload | undefined {
+export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>, others: Iterable<readonly [string, string]> = []): Payload | undefined {
   if (!request) return undefined;
   const { method, url, headers, body: text, base64, consent, ...rest } = request;
   const body = base64 && text !== undefined ? bytesOf(text) : text;
@@ -35,7 +38,7 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
     method,
     url,
     origin,
-    headers: new Headers(Object.fromEntries([...(others ?? []), ...headers])),
+    headers: new Headers(Object.fromEntries([...[...others].filter(([name]) => !ITS_OWN.test(name)), ...headers])),
     body,
     json: looksJson(body ?? ''),
     rest: rest as RequestInit,

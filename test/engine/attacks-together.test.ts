@@ -274,6 +274,40 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(headers.get('accept')).toBe('application/json');
   });
 
+  test("A15: the earlier bytes from the store go out without what this call's headers say of its own bytes, and without its condition", async ({ world }) => {
+    const options = { namespace: 'ann', keep: { request: true } };
+    const { tab, once } = world.open(options);
+    const plain = { headers: { 'content-type': 'application/json' } };
+    await world.end(tab, pay(once, { ...ONE, init: plain }), charged(lost()));
+    tab.kill();
+    const next = world.open(options);
+    const packed = { headers: { ...plain.headers, 'content-encoding': 'gzip', 'content-digest': 'sha-256=:second:', 'if-match': '"2"', 'x-tenant': 't' } };
+    await world.end(next.tab, pay(next.once, { body: OTHER, init: packed }), MISMATCH, replays());
+    const sent = Object.fromEntries(world.server.arrivals[2]!.headers);
+    expect(sent).toMatchObject({ 'x-tenant': 't', 'content-type': 'application/json' });
+    for (const name of ['content-encoding', 'content-digest', 'if-match']) expect(sent).not.toHaveProperty(name);
+  });
+
+  test('A15: an edited form that is packed does not charge again, although the earlier one in the store is not', async ({ world }) => {
+    const options = { namespace: 'ann', keep: { request: true } };
+    const { tab, once } = world.open(options);
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    tab.kill();
+    const next = world.open(options);
+    const press = () => pay(next.once, { body: OTHER, init: { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } } });
+    // The server repeats the key in its refusal, so that this counts as the application's own.
+    world.server.otherwise = (arrival, server) => {
+      if (!server.charged.has(arrival.key)) return answers(201)(arrival, server);
+      if (arrival.body !== JSON.stringify(CART)) return MISMATCH(arrival, server);
+      if (!arrival.headers.has('content-encoding')) return replays()(arrival, server);
+      return answers(400, { title: 'incorrect header check' }, { 'idempotency-key': `${arrival.key}` })(arrival, server);
+    };
+    await world.end(next.tab, press());
+    await world.clock.advance(10 * MINUTE);
+    await world.end(next.tab, press());
+    expect(world.server.charged.size).toBe(1);
+  });
+
   test('A15: a mismatch to the very same bytes is false, and the effect is unknown', async () => {
     const { world, tab, once } = await edited(MISMATCH);
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 422, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
