@@ -6,11 +6,11 @@ import { readStored } from '../engine/record-access.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
 
-/** Headers that are always stored. Without one of them the request would be another one: the body would mean something else, or a condition would be lost. */
-const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
-
-/** Headers that say something of the body, or under which condition it counts. They are never taken from a request with another body. */
-const ITS_OWN = /^if-|content-|digest/;
+/**
+ * Headers that are always stored, and never taken from another request. Without one of them, or with another one, the body would mean something else,
+ * or a condition would be lost.
+ */
+const ITS_OWN = /^(accept|content-|if-|(repr-)?digest$)/;
 
 /**
  * What another context needs to send the request again; `undefined` for a body that can't be stored, and for a function given to `run`. No
@@ -20,7 +20,7 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
   if (!prepared) return undefined;
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = [...headers].filter(([name]) => [...STORED, ...listed].some((one) => one.toLowerCase() === name));
+  const kept = [...headers].filter(([name]) => ITS_OWN.test(name) || listed.some((one) => one.toLowerCase() === name));
   const { mode, credentials, redirect } = prepared.rest;
   const how = { method, url, mode, credentials, redirect, headers: kept };
   return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
@@ -28,7 +28,7 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
 
 /**
  * The payload of a stored request; `undefined` if none is stored. `others`: the headers of a call that brings a request of its own. They count here, too,
- * unless stored ones replace them or they are about its body: one may say in which account the request takes effect.
+ * unless they are its own or stored ones replace them: one may say in which account the request takes effect.
  */
 export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>, others: Iterable<readonly [string, string]> = []): Payload | undefined {
   if (!request) return undefined;
