@@ -10,7 +10,7 @@ import { httpPayload } from './http-payload.js';
  * Headers that are always stored, and never taken from another request. Without one of them, or with another one, the body would mean something else,
  * or a condition would be lost.
  */
-const ITS_OWN = /^(accept|content-|if-|(repr-)?digest$)/;
+const ITS_OWN = /^(accept|content-|digest|if-|repr-)/;
 
 /**
  * What another context needs to send the request again; `undefined` for a body that can't be stored, and for a function given to `run`. No

@@ -9,8 +9,8 @@ import type { Committed, LogFlush } from './flush.js';
 import { inTransaction, refuseWithin } from './unfit.js';
 
 /**
- * As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Those that
- * were there before this module have a `clock`.
+ * As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Of those
+ * that were there before this module, sinon's have a `clock`, and Node's are bound functions.
  */
 const { setImmediate } = globalThis as { setImmediate: ((run: () => void) => unknown) & { readonly clock?: unknown } };
 /** The most updates in one transaction, which blocks the event loop and other processes. */
@@ -85,7 +85,7 @@ export class GroupCommit {
     };
     // Not a microtask, unless there is nothing else: it would run before the turn has made all of its updates.
     if (delayMs !== undefined) setTimeout(run, delayMs);
-    else if (setImmediate.clock) void Promise.resolve().then(run);
+    else if (setImmediate.clock || /^bound/.test(setImmediate.name)) void Promise.resolve().then(run);
     else setImmediate(run);
   }
 

@@ -207,7 +207,7 @@ const checkpointOf = (database: SqliteDatabase) => (): boolean => {
 function migrate(scope: string, database: SqliteDatabase): void {
   refuseUnfit(scope, database, prepared(database, 'SELECT 1 AS one'));
   const versionNow = (): number => {
-    const there = database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'oncefetch_schema'`).get();
+    const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'oncefetch_schema'").get();
     return there ? versionIn(prepared(database, VERSION)) : 0;
   };
   // Check without a lock first, so that opening writes nothing if the schema is up to date.
@@ -220,7 +220,7 @@ function migrate(scope: string, database: SqliteDatabase): void {
     // Another process may have been faster.
     const found = versionNow();
     refuseNewer(scope, found);
-    if (found === 0) database.exec('CREATE TABLE oncefetch_schema (version INTEGER NOT NULL); INSERT INTO oncefetch_schema VALUES (0)');
+    if (!found) database.exec('CREATE TABLE oncefetch_schema (version INTEGER NOT NULL); INSERT INTO oncefetch_schema VALUES (0)');
     for (const step of MIGRATIONS.slice(found)) database.exec(step);
     database.exec(`UPDATE oncefetch_schema SET version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {

@@ -73,8 +73,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     for (const part of parts) {
       const present = inodeOf(part);
       const known = inodes.get(part);
-      if (known === undefined && present) inodes.set(part, present);
-      if (known !== undefined && present !== undefined && present !== known)
+      if (!known && present) inodes.set(part, present);
+      if (known && present !== undefined && present !== known)
         throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
     }
     return file;

@@ -34,7 +34,7 @@ export function withJournal<Database extends { prepare(sql: string): { get(): un
   return database;
 }
 
-export const inTransaction = ({ isTransaction, inTransaction }: Transacts): boolean => Boolean(isTransaction ?? inTransaction);
+export const inTransaction = ({ isTransaction, inTransaction }: Transacts): boolean => !!(isTransaction ?? inTransaction);
 
 /** Refuses to go on while a transaction of the app's is open on its connection, as when the app awaits something in the middle of it. */
 export function refuseWithin(database: Transacts): void {

@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, t
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { mock } from 'node:test';
 import { afterAll, afterEach, test as anyTest, describe, expect, vi } from 'vitest';
 import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
@@ -218,9 +219,12 @@ test("a test's fake timers do not hold up the store, which has only a file to wa
   expect(ends).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
 });
 
-test('nor if they were installed before the store was imported, as by the configuration of a runner', async () => {
+test.for([
+  ['sinon, as in Vitest and Jest', () => vi.useFakeTimers(), () => vi.useRealTimers()],
+  ["Node's test runner", () => mock.timers.enable(), () => mock.timers.reset()],
+] as const)('nor if they were installed before the store was imported, as by the configuration of a runner: %s', async ([, install, restore]) => {
   vi.resetModules();
-  vi.useFakeTimers();
+  install();
   const first = await Promise.race([
     import('../../../src/stores/sqlite/sqlite.js').then((late) => {
       const store = late.sqliteStore({ path: fresh() });
@@ -228,7 +232,7 @@ test('nor if they were installed before the store was imported, as by the config
       return Promise.allSettled([put(store, 'a'), put(store, 'b', 'relaxed')]);
     }),
     within(5000),
-  ]).finally(() => vi.useRealTimers());
+  ]).finally(restore);
   expect(first).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
 });
 
