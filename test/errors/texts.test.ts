@@ -19,12 +19,12 @@ const STEPS = [
   'This call made 2 attempts under this key.',
   'An attempt may have reached the server, but no answer says so.',
 ].join(' ');
-/** For these codes, the outcome says more than the code does. */
+/** For these codes, the outcome says more than the code does, so they have no text. */
 const GENERAL: readonly string[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
 test('only the project lean runs with the short texts', () => expect(LEAN).toBe(process.env['TEXTS'] === 'lean'));
 
-describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
+describe.each([...Object.keys(full.CODES), ...GENERAL] as OnceErrorCode[])('%s', (code) => {
   test('says what is wrong and how that came about', () => {
     const why = `t may have taken effect: no attempt was answered within the limits and the retry budget. ${STEPS}`;
     expect(full.errorText(code, UNKNOWN)).toBe(
