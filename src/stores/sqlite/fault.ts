@@ -44,8 +44,8 @@ export function sqliteFault(scope: string, thrown: unknown): StoreFault {
   // The app has closed the connection: Node gives this code, better-sqlite3 a TypeError.
   if (code === 'ERR_INVALID_STATE' || (thrown instanceof TypeError && !code)) return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // An extended code has the primary one in its low byte, and in the first word of its name. Inherited names have other letters.
-  const [, name = '', primary = ''] = /^SQLITE_(([A-Z]+)\w*)/.exec(code as string) ?? [];
-  const reason = REASONS[errcode] ?? REASONS[errcode & 0xff] ?? REASONS[name] ?? REASONS[primary];
+  const [, name, primary] = /^SQLITE_(([A-Z]+)\w*)/.exec(String(code)) ?? ([] as string[]);
+  const reason = REASONS[errcode] ?? REASONS[errcode & 0xff] ?? REASONS[name as string] ?? REASONS[primary as string];
   const hint = /unable to open/.test(message as string) ? '; its folder must be there, and writable' : '';
   return new StoreFault(reason ?? 'io', `${scope} failed: ${message}${hint}`, thrown);
 }

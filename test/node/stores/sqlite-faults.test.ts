@@ -456,6 +456,7 @@ test.each([
   ['a name', 'SQLITE_FULL', 'quota'],
   ['an extended name', 'SQLITE_BUSY_SNAPSHOT', 'blocked'],
   ['an extended name of its own', 'SQLITE_IOERR_SHMSIZE', 'quota'],
+  ['a symbol', Symbol('SQLITE_BUSY'), 'io'],
 ])('reads a code only if it is one of SQLite: %s', (_, code, reason) => {
   expect(sqliteFault('the file', Object.assign(new Error('no'), { code })).reason).toBe(reason);
 });
