@@ -130,5 +130,5 @@ test.each([
 
 test('an unknown option is refused at once; an option that is undefined counts as absent', () => {
   expect(() => openTelemetry({ tracer: 1 } as OpenTelemetryOptions)).toThrow(new TypeError('once: openTelemetry has no option "tracer"'));
-  expect(openTelemetry({ tracerProvider: undefined, meterProvider: undefined, attributes: undefined })).toMatchObject({ name: 'openTelemetry' });
+  expect(openTelemetry({ tracerProvider: undefined, meterProvider: undefined, attributes: undefined })).toHaveProperty('parts');
 });
