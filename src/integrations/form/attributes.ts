@@ -29,11 +29,11 @@ export function formIn(element: Element): HTMLFormElement {
   return form;
 }
 
-/** Calls `begin` once the element has its form and its name. The parser, and frameworks such as Angular and Alpine, insert the element before those. */
+/** Calls `begin` once the element has its form. The parser, and frameworks such as Angular and Alpine, insert the element before that. */
 export function withForm(element: Element, begin: () => void): void {
   const now = (): unknown => element.isConnected && begin();
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', now, { once: true });
-  else if (element.querySelector('form') && element.hasAttribute('operation')) begin();
+  else if (element.querySelector('form')) begin();
   else queueMicrotask(now);
 }
 

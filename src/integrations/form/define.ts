@@ -10,6 +10,9 @@ import type { FormMoment } from './words.js';
 
 const TAG = 'once-form';
 
+/** For how long an element waits for its name before it reports that it has none. */
+const NAME_MS = 1000;
+
 /**
  * Defines the element `<once-form operation="pay c-42">`. The client sends the form in it, so that it takes effect once. Without script
  * the browser sends it, with the key that the server rendered. On a server this function does nothing.
@@ -76,6 +79,8 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     }
 
     readonly #form: FormController = new FormController(this, shared);
+    /** It has no name yet: Angular's router inserts an element frames before it binds the attributes. */
+    #waits = false;
 
     constructor() {
       super();
@@ -94,6 +99,13 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     connectedCallback(): void {
       takeOver(this);
       shared.gestures.hear(this.ownerDocument.defaultView);
+      this.#waits = !this.hasAttribute('operation');
+      if (this.#waits) setTimeout(() => this.#waits && this.#begin(), NAME_MS);
+      else this.#begin();
+    }
+
+    #begin(): void {
+      this.#waits = false;
       withForm(this, () => this.#form.connect());
     }
 
@@ -108,10 +120,12 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
         const loading = page.defines || document.readyState !== 'complete';
         this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now());
       }
-      this.#form.changed();
+      if (this.#waits && attribute === 'operation') this.#begin();
+      else this.#form.changed();
     }
 
     disconnectedCallback(): void {
+      this.#waits = false;
       this.#form.disconnect();
     }
   }

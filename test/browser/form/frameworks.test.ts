@@ -138,6 +138,23 @@ test('a name that is set right after the element is added, as by Alpine and Angu
   await shop.oneEffect();
 });
 
+test("a name that is bound frames later, as in Angular's router: no error is reported, and the element shows the state", async ({ shop }) => {
+  const page = show({ shop, client: { limits: { attempts: 1 } } });
+  await shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  const element = document.createElement(page.element.localName) as OnceFormElement;
+  element.innerHTML = page.element.innerHTML;
+  page.element.replaceWith(element);
+  for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  element.operation = page.element.operation;
+  await expect.poll(() => element.state).toBe('unknown');
+  element.querySelector<HTMLElement>('form button')?.click();
+  await expect.poll(() => element.state).toBe('done');
+  expect(reported).toEqual([]);
+  await shop.oneEffect();
+});
+
 test('properties that Angular and Solid bind become attributes, also those bound before the element is defined', async ({ shop }) => {
   const element = document.createElement('once-bound') as OnceFormElement;
   element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
