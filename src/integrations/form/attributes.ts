@@ -33,7 +33,7 @@ export function formIn(element: Element): HTMLFormElement {
 export function withForm(element: Element, begin: () => void): void {
   const now = (): unknown => element.isConnected && begin();
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', now, { once: true });
-  else if (element.querySelector('form')) begin();
+  else if (element.querySelector('form')) now();
   else queueMicrotask(now);
 }
 
