@@ -1,14 +1,15 @@
 /** Finds the dialect that reads this server's answers correctly: one of the package's own, or a definition to paste. */
 import type { AnswerKind, Dialect } from '../core/dialect.js';
 import type { DefinedDialect } from '../dialects/define.js';
-import { generic } from '../dialects/generic.js';
+import { GENERIC, generic } from '../dialects/generic.js';
 import { matches } from '../dialects/matching.js';
 import { answerOf, kindOf } from './answers.js';
 import type { Evidence } from './evidence.js';
+import { type Marker, type Seen, unknownMarker } from './marker.js';
 import { NAMED } from './named.js';
 import type { ProbeRow } from './row.js';
 import type { ProbeRowName } from './rows.js';
-import { rulesFor } from './rule.js';
+import { rulesFor, textCode } from './rule.js';
 
 /** The dialect to use, as code. */
 export interface FittingDialect {
@@ -42,12 +43,13 @@ function placeCode(carrier: string): string {
   return kind === 'body' ? `inBody('${name}')` : `inQuery('${name}')`;
 }
 
-function definitionCode(carrier: string, rules: readonly string[], rows: readonly ProbeRow[]): string {
+function definitionCode(carrier: string, rules: readonly string[], rows: readonly ProbeRow[], marker: Marker | undefined): string {
   const ignores = ignoresPayload(rows);
   const replays = rows.some(({ row, finding }) => row === 'again' && (finding === 'replays' || finding === 'replays-marked'));
   const lines = [
     `  name: 'mine',`,
     `  place: ${placeCode(carrier)},`,
+    ...(marker ? [`  marker: { headers: { ${textCode(marker[0])}: ${textCode(marker[1])} } },`] : []),
     ...(replays ? ['  replays: true,'] : []),
     ...(ignores ? ['  answersMismatch: false,'] : []),
     ...(rules.length > 0 ? ['  answers: [', ...rules.map((rule) => `    ${rule}`), '  ],'] : []),
@@ -100,8 +102,20 @@ const ignoresPayload = (rows: readonly ProbeRow[]): boolean =>
     ({ row, finding }) => finding === 'ignores-payload' || (OTHER_PAYLOADS.includes(row) && /^(doubles|may-double|fault-forgets-payload)$/.test(finding)),
   );
 
+/** The marker that the default does not know, if the server has one. */
+function markerOf(rows: readonly ProbeRow[], evidence: readonly Evidence[], seen: Seen): Marker | undefined {
+  if (seen.copies.some((came) => GENERIC.replayed(answerOf(came)))) return undefined;
+  const others = evidence.filter(({ means }) => !/^(again|done|done-before)$/.test(means)).map(({ came }) => came);
+  return unknownMarker(rows, seen, others);
+}
+
 /** The dialect that fits; `undefined` if no answer shows any. `carrier`: where the key was sent. */
-export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect | undefined {
+export function fittingDialect(
+  rows: readonly ProbeRow[],
+  evidence: readonly Evidence[],
+  carrier: string,
+  seen: Seen = { own: [], copies: [] },
+): FittingDialect | undefined {
   if (copiesHave(rows, 'doubles')) return { name: 'none', code: `'none'` };
   if (needsCount(rows)) return undefined;
   if (evidence.length === 0) return undefined;
@@ -109,8 +123,9 @@ export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evi
   if (named) return named;
   const [, header] = /^header:([^+]+)$/.exec(carrier) ?? [];
   const ignores = ignoresPayload(rows);
-  if (header && !ignores && readsAll(generic({ header }), evidence))
+  const marker = markerOf(rows, evidence, seen);
+  if (header && !ignores && !marker && readsAll(generic({ header }), evidence))
     return { name: 'generic', code: isShared(carrier) ? '' : `generic({ header: '${header}' })` };
   const misread = evidence.filter((one) => !reads({ ...generic(), carrier }, one));
-  return { name: 'mine', code: definitionCode(carrier, rulesFor(misread, evidence), rows) };
+  return { name: 'mine', code: definitionCode(carrier, rulesFor(misread, evidence), rows, marker) };
 }

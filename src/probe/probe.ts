@@ -2,9 +2,10 @@
 import type { Dialect } from '../core/dialect.js';
 import { Bench, type Learnt } from './bench.js';
 import type { Evidence } from './evidence.js';
+import type { Seen } from './marker.js';
 import { preflight } from './preflight.js';
 import { openProxy } from './proxy.js';
-import { NotTried, type ProbeTarget, type ProbeTimes } from './request.js';
+import { type Came, NotTried, type ProbeTarget, type ProbeTimes } from './request.js';
 import { type Found, notTried, type ProbeRow, rowOf } from './row.js';
 import { type ProbeRowName, ROW_NAMES } from './rows.js';
 import { afterWait, again, answerCut, atOnce, first, killed, reset } from './rows-of-copies.js';
@@ -34,6 +35,8 @@ export interface OpenProbe {
   play(row: ProbeRowName): Promise<ProbeRow>;
   /** Answers whose true meaning is known, from all rows so far. */
   readonly evidence: readonly Evidence[];
+  /** Successes of all rows so far, by whether the work was done for them. */
+  readonly seen: Seen;
   close(): Promise<void>;
 }
 
@@ -47,14 +50,18 @@ export async function openProbe(
   const proxy = await openProxy(target.url);
   const bench = new Bench(target, times, dialect, proxy, learnt);
   const evidence: Evidence[] = [];
+  const seen = { own: [] as Came[], copies: [] as Came[] };
   return {
     bench,
     evidence,
+    seen,
     close: proxy.close,
     async play(row) {
       try {
         const found = await PLAYS[row](bench);
         evidence.push(...(found.evidence ?? []));
+        seen.own.push(...(found.seen?.own ?? []));
+        seen.copies.push(...(found.seen?.copies ?? []));
         return rowOf(row, found);
       } catch (error) {
         if (error instanceof NotTried) return notTried(row, error.message);

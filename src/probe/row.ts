@@ -2,6 +2,7 @@
 import { statusesOf } from './answers.js';
 import type { Evidence } from './evidence.js';
 import { FINDINGS, type ProbeFinding, type ProbeSeverity } from './findings.js';
+import type { Seen } from './marker.js';
 import type { Came } from './request.js';
 import { type ProbeRowName, ROWS } from './rows.js';
 
@@ -28,6 +29,8 @@ export interface Found {
   readonly because?: string | undefined;
   /** Answers whose true meaning the row knows. */
   readonly evidence?: readonly Evidence[];
+  /** Successes of which the row knows whether the work was done for them. */
+  readonly seen?: Partial<Seen> | undefined;
 }
 
 export function rowOf(row: ProbeRowName, { answers, effects, finding, because }: Found): ProbeRow {

@@ -29,7 +29,13 @@ export async function first(bench: Bench): Promise<Found> {
   if (effects === 0 || (effects === undefined && !isSuccess(came))) return { ...found, finding: 'no-effect' };
   if (came.status >= 500) return { ...found, finding: 'fault-with-effect' };
   if (!isSuccess(came)) return { ...found, finding: bench.saysLater(came, operation.key) ? 'busy-for-ever' : 'refused-with-effect' };
-  return { ...found, finding: 'works', evidence: [{ key: operation.key, came, means: 'first' }] };
+  return { ...found, finding: 'works', evidence: [{ key: operation.key, came, means: 'first' }], seen: { own: [came] } };
+}
+
+/** The successes before and after the effect. With another number of effects than one, nothing tells for which of them the work was done. */
+function seenOf(own: Came | undefined, copy: Came | undefined, effects: number | undefined): Found['seen'] {
+  if (effects !== 1 || !copy || !isSuccess(copy)) return undefined;
+  return { own: own && isSuccess(own) ? [own] : [], copies: [copy] };
 }
 
 /** The same key twice, one after the other. */
@@ -44,7 +50,8 @@ export async function again(bench: Bench): Promise<Found> {
   const [one, last] = [value[0], value.at(-1)];
   const finding = judge(bench, { key: operation.key, first: one, last, effects });
   const means: Evidence['means'] = last && isRefusal(last) ? 'done-before' : 'again';
-  return { answers: value, effects, finding, evidence: last && effects === 1 ? [{ key: operation.key, came: last, means }] : [] };
+  const evidence = last && effects === 1 ? [{ key: operation.key, came: last, means }] : [];
+  return { answers: value, effects, finding, evidence, seen: seenOf(one, last, effects) };
 }
 
 /** Ten copies at once. */
@@ -71,7 +78,10 @@ async function afterBreak(bench: Bench, breaking: (operation: ReturnType<Bench['
 }
 
 /** The answer cut off after the commit. */
-export const answerCut = (bench: Bench): Promise<Found> => afterBreak(bench, (operation) => bench.sendInto({ kind: 'cut-answer' }, operation));
+export async function answerCut(bench: Bench): Promise<Found> {
+  const found = await afterBreak(bench, (operation) => bench.sendInto({ kind: 'cut-answer' }, operation));
+  return { ...found, seen: seenOf(undefined, found.answers.at(-1), found.effects) };
+}
 
 /** The connection reset while the work goes on. */
 export const reset = (bench: Bench): Promise<Found> => afterBreak(bench, (operation) => bench.sendInto({ kind: 'reset', afterMs: bench.halfwayMs }, operation));

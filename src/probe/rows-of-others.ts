@@ -19,7 +19,7 @@ export async function otherPayload(bench: Bench): Promise<Found> {
   if (effects === undefined && isSuccess(other) && other.text !== one.text) return { ...found, finding: 'may-double' };
   if (isSuccess(other)) return { ...found, finding: 'ignores-payload' };
   const evidence = isRefusal(other) ? [{ key: operation.key, came: other, means: 'mismatch' } as const] : [];
-  return { ...found, finding: other.status >= 500 ? 'stored-fault' : 'refuses-payload', evidence };
+  return { ...found, finding: other.status >= 500 ? 'stored-fault' : 'refuses-payload', evidence, seen: { own: isSuccess(one) ? [one] : [] } };
 }
 
 const unrefused = (status: number): string =>
@@ -50,7 +50,7 @@ export async function refusal(bench: Bench): Promise<Found> {
   if (effects === 0) return { answers, effects, finding: 'false-success' };
   const [refused] = value.refused;
   const evidence = refused && refused.status < 300 ? [{ key: operation.key, came: refused, means: 'refused' } as const] : [];
-  return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released', evidence };
+  return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released', evidence, seen: { own: [last] } };
 }
 
 /** Sends work that fails once, then `payload` under the same key. */
@@ -69,7 +69,9 @@ export async function passingFault(bench: Bench): Promise<Found> {
   const last = answers.at(-1);
   const finding = judge(bench, { key: operation.key, last, effects });
   const done = ['replays', 'replays-marked'].includes(finding);
-  return { answers, effects, finding: done ? 'fault-released' : finding === 'never-done' && last && last.status >= 500 ? 'stored-fault' : finding };
+  // The copy did the work: a header that marks it, too, marks no replays.
+  const seen = done && last ? { own: [last] } : undefined;
+  return { answers, effects, seen, finding: done ? 'fault-released' : finding === 'never-done' && last && last.status >= 500 ? 'stored-fault' : finding };
 }
 
 /** Work that fails once, and then another payload. */

@@ -70,7 +70,7 @@ const contradicts = (one: Evidence, other: Evidence): boolean =>
 const is2xx = ({ status }: Came): boolean => status >= 200 && status < 300;
 
 /** Text as code. */
-const textCode = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+export const textCode = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 const nameCode = (path: string): string => (/^\w+$/.test(path) ? path : textCode(path));
 
 /** The rule for an answer; a comment if nothing tells it from answers with the same status that mean something else. */

@@ -37,7 +37,7 @@ async function advised(parts: Partial<Parts>, counted = true) {
     generic(),
   );
   const rows = await playAll(probe).finally(probe.close);
-  return { rows, code: fittingDialect(rows, probe.evidence, generic().carrier)?.code ?? '' };
+  return { rows, code: fittingDialect(rows, probe.evidence, generic().carrier, probe.seen)?.code ?? '' };
 }
 
 const read = (code: string, body: unknown, ambiguous = false) =>

@@ -64,7 +64,7 @@ async function probed(plan: Plan, output: Output): Promise<number> {
     const { rows, resumeAfter } = await run(plan, probe, output);
     const after = before === undefined ? undefined : await probe.bench.countAtRest();
     const effects = before === undefined || after === undefined ? undefined : after - before;
-    const dialect = plan.resume === undefined ? fittingDialect(rows, probe.evidence, plan.carrier) : undefined;
+    const dialect = plan.resume === undefined ? fittingDialect(rows, probe.evidence, plan.carrier, probe.seen) : undefined;
     const result = { rows, dialect, effects, resumeAfter };
     output.out(plan.json ? JSON.stringify(documentOf(result), null, 2) : textOf(result));
     return exitStatusOf(rows);

@@ -18,7 +18,7 @@ export async function probed(target: ProbeTarget, { times = TIMES, dialect = gen
   const probe = await openProbe(target, times, dialect);
   try {
     const rows = await playAll(probe);
-    return { rows, dialect: fittingDialect(rows, probe.evidence, dialect.carrier) };
+    return { rows, dialect: fittingDialect(rows, probe.evidence, dialect.carrier, probe.seen) };
   } finally {
     await probe.close();
   }
