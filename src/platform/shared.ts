@@ -28,7 +28,7 @@ export const systemClock: DeviceClock = {
   now: () => Date.now(),
   // Old engines have no monotonic clock. There nothing can tell whether the wall clock was set.
   monotonic: () => Math.round(globalThis.performance?.now?.() ?? Date.now()),
-  timer: (ms, fire) => {
+  timer(ms, fire) {
     const id = setTimeout(fire, ms);
     return () => clearTimeout(id);
   },
@@ -79,7 +79,7 @@ export function randomnessOf(randomness: Randomness, own: (() => string) | undef
   if (!own) return randomness;
   const uuid = (): string => {
     const made: unknown = own();
-    if (typeof made !== 'string' || !UUID.test(made)) throw new TypeError(`once: randomUUID must give a UUID, got ${typeOf(made)}`);
+    if (typeof made !== 'string' || !UUID.test(made)) throw new TypeError(wrong('randomUUID', 'uuid', typeOf(made)));
     return made.toLowerCase();
   };
   return { ...randomness, uuid };
@@ -90,11 +90,12 @@ export function resolveUrl(url: string, base: string | undefined): { readonly ur
   let parsed: URL;
   try {
     parsed = new URL(url, base);
+    // No server answers at these schemes of pages: each attempt would fail like a broken network. Others may be an app's own (`capacitor:`, `tauri:`).
+    if (/^file:|-extension:/.test(parsed.protocol)) throw 0;
   } catch {
     throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
   }
   // fetch refuses credentials in a URL too, but only after the record has been written.
   if (parsed.username || parsed.password) throw new TypeError(wrong('url', 'url-credentials'));
-  if (url.includes('#')) parsed.hash = '';
-  return { url: parsed.href, origin: parsed.origin };
+  return { url: parsed.href.replace(/#.*/, ''), origin: parsed.origin };
 }

@@ -330,7 +330,7 @@ describe('keys', () => {
   });
 
   test.each([[() => 'x'], [() => 4 as never], [() => String(Math.random())]])('%s is refused as a source of keys', async (randomUUID) => {
-    await expect(pay({ randomUUID })).rejects.toThrow('randomUUID must give a UUID');
+    await expect(pay({ randomUUID })).rejects.toThrow(says('randomUUID must give a UUID', 'randomUUID: uuid'));
     expect(sent).toEqual([]);
   });
 });

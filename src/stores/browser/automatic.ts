@@ -12,7 +12,7 @@ export function firstOf(stores: readonly [Store, ...Store[]]): Store & { ready()
       Object.assign(automatic, { kind, survives, shared, atomic });
       return store;
     }
-    throw new StoreFault('denied', 'no store is available here');
+    throw new StoreFault('denied', 'no store here');
   };
   const ready = (): Promise<Store> => {
     choosing ??= choose().catch((fault) => {
