@@ -19,7 +19,7 @@ export const isPlatforms = (error: unknown): boolean => !error || (typeof DOMExc
 /** The platform's error as a {@link StoreFault}. It is classified by its name, because messages differ by browser and language. */
 export function faultOf(scope: string, error: unknown): unknown {
   if (!isPlatforms(error)) return error;
-  const { name, message } = (error ?? { name: '', message: 'it did not say why' }) as DOMException;
+  const { name, message } = (error ?? { message: 'no reason' }) as DOMException;
   // Firefox's localStorage gives NS_ERROR_DOM_QUOTA_REACHED.
   return new StoreFault(/quota/i.test(name) ? 'quota' : name === 'SecurityError' ? 'denied' : 'io', `${scope} failed: ${message}`, error);
 }
