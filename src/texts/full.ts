@@ -34,6 +34,16 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
   'nothing-stored': 'nothing is stored under this name',
 };
 
+/** The text of a store's fault, without "once: ", if nothing of a platform or a database is in it. */
+function ownText(cause: unknown): string {
+  try {
+    const { name, message, cause: below } = cause as Error;
+    return name === 'StoreFault' && below === undefined ? ` ${message.slice(6)}.` : '';
+  } catch {
+    return '';
+  }
+}
+
 /**
  * The message of an error: what is wrong, what to do, and how it came about. `says`: a more precise text than that of the code, if there is
  * one. Of the cause it says only that there is one, because its text may have something in it that no log should,
@@ -46,7 +56,7 @@ export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string, 
   const more = says ?? REASONS[reason as keyof typeof REASONS] ?? CODES[code];
   const said = more === undefined ? [...known, next] : [`${more}.`, ...known];
   const text = said.join(' ');
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${cause === undefined ? '' : 'its cause for what failed last, and '}${guide}.`;
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}${ownText(cause)} See ${cause === undefined ? '' : 'its cause for what failed last, and '}${guide}.`;
 }
 
 /** Diagnostics whose message is always the same. Each code is a section of docs/diagnostics.md. */
@@ -96,7 +106,7 @@ export const MISTAKES = {
   'name-length': 'is longer than 2048 characters as JSON',
   'meta-length': 'is longer than 1024 bytes as JSON',
   'no-json-value': 'must be JSON',
-  'total-time': 'must be at most 2147483647 ms, the longest that a timer holds',
+  'total-time': 'must be at most 2147483647 ms, what a timer holds',
   'lease-time': 'must be from 1000 to 3600000 ms',
   'key-window': 'must be longer than limits.attemptMs',
   durability: 'needs a store that outlives the process',
@@ -135,7 +145,7 @@ export const MISTAKES = {
   'dialect-answers': 'must be an array of rules',
   'dialect-name': 'must be letters, digits and hyphens',
   'dialect-place': 'is not a known place for a key',
-  'pattern-flags': 'must not have the flags g or y, with which it matches every other time',
+  'pattern-flags': 'must not have the flags g or y: it would match every other time',
   'pattern-holes': 'must refuse line breaks, NUL and an empty text',
   'pattern-uuid': 'matches no UUID; give shape',
   'window-time': 'must be a time in ms',
@@ -143,7 +153,7 @@ export const MISTAKES = {
   'rule-status': 'must be a number',
   'rule-value': "must be text or a pattern: values are compared as text, such as 'false' for false",
   'rule-sticky': 'must not be sticky: only a refusal can be',
-  'rule-burnt': 'must not be sticky for this status, which says nothing certain: it is burnt',
+  'rule-burnt': 'must not be sticky: this status says nothing certain, it is burnt',
   'rule-means': 'must say what it means: in-progress, mismatch, done-elsewhere, refused, transient, burnt, open or fresh',
   'rule-done': 'must be about a 2xx or 3xx: no other answer can mean done',
 } as const;
