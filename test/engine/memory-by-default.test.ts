@@ -4,14 +4,15 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OnceEvent } from '../../src/core/event.js';
+import { outcomeOf } from '../../src/engine/outcome-of.js';
 import { subscribe } from '../../src/features/events.js';
 import { createOn } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
-import { outcomeOf } from '../../src/engine/outcome-of.js';
 import { browserPlatform } from '../../src/platform/browser/index.js';
 import { firstAvailable } from '../../src/stores/browser/first-available.js';
 import { indexedDbStore } from '../../src/stores/browser/indexeddb.js';
 import { memoryStore } from '../../src/stores/memory.js';
+import { faultyStore } from '../../src/testing/faulty-store.js';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -45,6 +46,10 @@ test('with an IndexedDB that is refused', async () => {
   expect(await told({ store: firstAvailable([indexedDbStore({ name: 'refused' }), memoryStore()]) })).toEqual({ heard: TOLD, stored: ['memory', 'memory'] });
 });
 
-test('in a memory that the app has chosen: nothing is told', async () => {
-  expect(await told({ store: memoryStore() })).toEqual({ heard: [], stored: ['memory', 'memory'] });
+test.each([
+  ['alone', () => memoryStore()],
+  ['as the first of several', () => firstAvailable([memoryStore(), indexedDbStore({ name: 'never' })])],
+  ['in a store with faults', () => faultyStore(memoryStore())],
+])('in a memory that the app has chosen, %s: nothing is told', async (_, store) => {
+  expect(await told({ store: store() })).toEqual({ heard: [], stored: ['memory', 'memory'] });
 });
