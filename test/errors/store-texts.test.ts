@@ -8,9 +8,18 @@ import { OnceError } from '../../src/errors.js';
 import { StoreFault } from '../../src/stores/fault.js';
 import { LEAN } from '../support/texts.js';
 
-const FACTS = { operation: ['pay', 1], key: undefined, attempts: 0, firstSentAt: undefined, sent: 'no', resumed: false, joined: false, storedIn: 'disk' } as const;
+const FACTS = {
+  operation: ['pay', 1],
+  key: undefined,
+  attempts: 0,
+  firstSentAt: undefined,
+  sent: 'no',
+  resumed: false,
+  joined: false,
+  storedIn: 'disk',
+} as const;
 const messageOf = (cause: unknown): string => new OnceError('ERR_ONCE_UNSENT', { ...FACTS, ...unsent('store-write') }, { cause }).message;
-const EVICTS = "redis:1:once may evict keys, and each would be a payment that can be made twice: its maxmemory-policy is allkeys-lru. Set it to noeviction";
+const EVICTS = 'redis:1:once may evict keys, and each would be a payment that can be made twice: its maxmemory-policy is allkeys-lru. Set it to noeviction';
 
 test('a Redis that may evict records is named in the message', () => {
   const message = messageOf(new StoreFault('denied', EVICTS));

@@ -98,7 +98,10 @@ async function startLiar(answerTo: (known: boolean, payload: string, effect: () 
     const key = String(from.headers['idempotency-key']);
     const known = keys.has(key);
     keys.add(key);
-    send(to, answerTo(known, payload, () => server.effects++));
+    send(
+      to,
+      answerTo(known, payload, () => server.effects++),
+    );
   });
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
   return Object.assign(server, {
