@@ -35,7 +35,7 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
  */
 export function timed<T>({ platform }: Client, work: Promise<T>, until?: number): Promise<T> {
   const ms = Math.min(STORE_TIMEOUT_MS, Math.max(THAW_MS, (until ?? Infinity) - platform.clock.now()));
-  return within(platform.clock, ms, work, () => new Late(`no answer in ${ms} ms`));
+  return within(platform.clock, ms, work, () => new Late(`the store did not answer in ${ms} ms`));
 }
 
 /** Reads the record. Async, so that it also rejects if the store throws synchronously. */

@@ -1,14 +1,7 @@
 /** Finds a header that marks replays, and that oncefetch does not know. */
+import type { Seen } from './evidence.js';
 import type { Came } from './request.js';
 import type { ProbeRow } from './row.js';
-
-/** Successes, by whether the work was done for them. */
-export interface Seen {
-  /** Answers to requests that did the work themselves. */
-  readonly own: readonly Came[];
-  /** Answers to copies that came after the work was done and answered, one of each key. */
-  readonly copies: readonly Came[];
-}
 
 /** A header and its value. */
 export type Marker = readonly [name: string, value: string];

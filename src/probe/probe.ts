@@ -1,8 +1,7 @@
 /** Plays the rows against a server. */
 import type { Dialect } from '../core/dialect.js';
 import { Bench, type Learnt } from './bench.js';
-import type { Evidence } from './evidence.js';
-import type { Seen } from './marker.js';
+import type { Evidence, Seen } from './evidence.js';
 import { preflight } from './preflight.js';
 import { openProxy } from './proxy.js';
 import { type Came, NotTried, type ProbeTarget, type ProbeTimes } from './request.js';

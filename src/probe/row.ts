@@ -1,8 +1,7 @@
 /** The rows of the table. */
 import { statusesOf } from './answers.js';
-import type { Evidence } from './evidence.js';
+import type { Evidence, Seen } from './evidence.js';
 import { FINDINGS, type ProbeFinding, type ProbeSeverity } from './findings.js';
-import type { Seen } from './marker.js';
 import type { Came } from './request.js';
 import { type ProbeRowName, ROWS } from './rows.js';
 

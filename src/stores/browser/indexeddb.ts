@@ -132,7 +132,7 @@ async function connect(name: string, timeoutMs: number, lost: () => void, versio
   };
   const opened = promisifyRequest(request);
   const timeout = new Promise<never>((_, reject) => {
-    setTimeout(reject, timeoutMs, new StoreFault('blocked', `not open in ${timeoutMs} ms`));
+    setTimeout(reject, timeoutMs, new StoreFault('blocked', `the store did not open in ${timeoutMs} ms`));
   });
   try {
     const db = await Promise.race([opened, timeout]);
