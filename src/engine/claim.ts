@@ -90,7 +90,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
   if (unsafe) throw platform.server ? unsafe : storeError(job, unsafe);
   // The page has no store before this one in its list. Who gave a memory alone knows it.
-  if (ready && ready.scope !== store.scope && ready.kind === 'memory') emit(job, '', { type: 'diagnostic', code: 'store-degraded', cause: 'no store here' });
+  if (ready?.kind === 'memory' && ready.scope !== store.scope) emit(job, '', { type: 'diagnostic', code: 'store-degraded', cause: 'no store here' });
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);

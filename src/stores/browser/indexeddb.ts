@@ -123,7 +123,7 @@ async function scanIn(records: IDBObjectStore, query: ScanQuery): Promise<ScanPa
 
 /** Opens the database without a version, so that it never upgrades an existing one, and no existing one is too new for it. */
 async function connect(name: string, timeoutMs: number, lost: () => void, version?: number): Promise<IDBDatabase> {
-  if (!globalThis.indexedDB) throw new StoreFault('denied', 'IndexedDB is missing');
+  if (!globalThis.indexedDB) throw new StoreFault('denied', 'no IndexedDB');
   const request = indexedDB.open(name, version);
   request.onupgradeneeded = () => {
     const records = request.result.createObjectStore(RECORDS);
@@ -132,7 +132,7 @@ async function connect(name: string, timeoutMs: number, lost: () => void, versio
   };
   const opened = promisifyRequest(request);
   const timeout = new Promise<never>((_, reject) => {
-    setTimeout(reject, timeoutMs, new StoreFault('blocked', `the store did not open in ${timeoutMs} ms`));
+    setTimeout(reject, timeoutMs, new StoreFault('blocked', `not open in ${timeoutMs} ms`));
   });
   try {
     const db = await Promise.race([opened, timeout]);
