@@ -141,7 +141,7 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       }
       // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
       // call may have taken effect, whatever the answer to the last one.
-      const result = await read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+      const result = await read(end, verdict, attempt, labels).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
       // An earlier function that ignores its signal may still make its call under this key, after this refusal.
       return running.has(key) && result.reading.kind === 'refused' && !result.reading.sticky ? { ...result, reading: OPEN, refusal: undefined } : result;
     });
@@ -151,9 +151,10 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
 }
 
 async function read(
-  end: RunEnd<unknown> & { readonly keys: number },
+  end: RunEnd<unknown>,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   attempt: AttemptRequest,
+  labels: ReadonlySet<string>,
 ): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
@@ -164,7 +165,7 @@ async function read(
     attempt.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, attempt, end.keys > 1);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, attempt, labels);
   const reading = hookReading(
     attempt.job,
     said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said,
@@ -173,7 +174,7 @@ async function read(
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
     reading,
-    result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined,
+    result: /^(fresh|replayed)$/.test(said as string) ? valueResult(undefined) : undefined,
     cause: end.error,
     reached: said !== undefined,
   };
@@ -208,7 +209,7 @@ function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outco
  * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: see
  * {@link inContext}.
  */
-async function readResponse(response: Response, said: Verdict | undefined, attempt: AttemptRequest, several: boolean): Promise<AttemptResult> {
+async function readResponse(response: Response, said: Verdict | undefined, attempt: AttemptRequest, labels: ReadonlySet<string>): Promise<AttemptResult> {
   const { client, settings } = attempt.job;
   let answered: Answered = { response, text: '' };
   try {
@@ -222,10 +223,12 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: attempt.key, refusesHtml: false, accepted, otherPayloads: attempt.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, attempt.ambiguous) : hookReading(attempt.job, said, answer);
-  const effect = client.registry.outcomes.get(response)?.effect;
+  const { effect, key } = client.registry.outcomes.get(response) ?? {};
+  // The keys of other calls. An answer of this package tells which key is its own; any other answer may belong to any one of the keys.
+  const others = [...labels].filter((label) => !key?.includes(label ? childKey(attempt.key, label) : attempt.key));
   // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
   const known = own.kind === 'in-progress' && effect === 'done' ? FRESH : own;
-  const reading = said === undefined ? inContext(known, several, !attempt.ambiguous && !attempt.otherPayloads, effect) : own;
+  const reading = said === undefined ? inContext(known, others.length > Number(!effect), !(attempt.ambiguous || attempt.otherPayloads), effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.
   const mayResend = client.transport.mayResend({ body: '{}' });

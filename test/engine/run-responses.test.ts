@@ -400,6 +400,32 @@ describe('a function that returns the Response of a call of this package', () =>
     expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
   });
 
+  test.each<[string, number]>(['key', 'child'].flatMap((under) => [402, 404, 429].map((status): [string, number] => [under, status])))(
+    'under a name of its own, after a charge under the %s of the run, and refused with %i: unknown, and the next run charges under the same key',
+    async (under, status) => {
+      const { world, once, run } = scene({ namespace: 'orders', limits: { attempts: 1 } }, { server: true });
+      const keys: string[] = [];
+      const effect = async (attempt: { key: string; child(label: string): string }) => {
+        keys.push(under === 'key' ? attempt.key : attempt.child('charge'));
+        return pay(once, { operation: ['notify', 1] });
+      };
+      for (let delivery = 0; delivery < 3; delivery++) {
+        world.server.plays(answers(status, { code: 'no_address' }));
+        expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown' });
+      }
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
+
+  test('with the key of the run, and refused, is refused', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    for (const more of ['', '-charge']) {
+      world.server.plays(answers(402, { code: 'card_declined' }, { 'idempotent-replayed': 'true' }));
+      const effect: Effect = ({ key }) => pay(once, { operation: ['charge', `c1${more}`], key: key + more });
+      expect((await run(effect)).outcome).toMatchObject({ effect: 'none' });
+    }
+  });
+
   test('whose outcome is refused is refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(402, { code: 'card_declined' }));
