@@ -5,8 +5,9 @@
  */
 import { expect, test } from 'vitest';
 import { type Attempt, type OnceOptions, type RunOptions, run, settle, type Verdict } from '../../src/entries/index.js';
+import { answers, charged } from '../support/server.js';
 import { charging } from '../support/slow-function.js';
-import { MINUTE, NAME, newWorld, ONE, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, watched } from '../support/world.js';
 
 const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
 
@@ -87,4 +88,20 @@ test('a refusal from before its end is not the first of the two that prove that 
   await world.clock.advance(3 * MINUTE);
   await wake();
   expect((await call(declined)).outcome).toMatchObject({ effect: 'unknown' });
+});
+
+test('while it runs, the refusal of a call under another name proves nothing: it may make that call anew, and go on', async () => {
+  const { world, once, call, slow, charge, charges, wake } = scene();
+  const check = { operation: ['check', 'c1'] };
+  world.server.plays(answers(402, { code: 'declined' }, { 'idempotent-replayed': 'true' }));
+  const end = await call((attempt) => (attempt.attempt === 1 ? slow(attempt) : pay(once, check)), { limits: { attempts: 2 } });
+  expect(end).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+  await wake();
+  world.server.plays(charged(answers(201)));
+  const checked = async (attempt: Attempt) => {
+    await pay(once, check);
+    return charge(attempt);
+  };
+  expect((await call(checked)).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(charges).size).toBe(1);
 });
