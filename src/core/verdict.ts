@@ -98,7 +98,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   // The key is new, so the server can know no other payload under it: it has met a copy of this very request.
   if (otherPayload && !locked) return { ...REFUSED, from: 'in-front' };
   // A code of the application's own, such as "email_taken", speaks against work in progress.
-  return locked && (aboutKey || working || codes.length === 0) ? IN_PROGRESS : undefined;
+  return locked && (aboutKey || working || !codes.length) ? IN_PROGRESS : undefined;
 }
 
 /**

@@ -48,7 +48,7 @@ export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | '
         // different: the key stands for another payload, so this attempt can't take effect.
         if (reading.kind !== 'mismatch') last = undefined;
       }
-      if (refusal === undefined || reading.from === 'in-front') return undefined;
+      if (!refusal || reading.from === 'in-front') return undefined;
       if (!reading.replayed) madeAgain = undefined;
       const known = last?.digest === refusal ? last : undefined;
       const now = clocks();

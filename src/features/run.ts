@@ -197,7 +197,7 @@ function answerIn(error: unknown): Answer | undefined {
  * last one does not mean that nothing was done. `fresh`: nothing was sent under the key before. `effect`: the outcome's effect, if the answer
  * came from a call of this package.
  */
-function inContext(own: Reading, several: unknown, fresh: boolean, effect: Outcome['effect'] | undefined): Reading {
+function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outcome['effect'] | undefined): Reading {
   const done = /^(fresh|replayed)$/.test(own.kind);
   if (done && effect === 'unknown') return NOT_A_VERDICT;
   const said = done && effect === 'none' ? REFUSED : own;
@@ -226,20 +226,13 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   const asked = { method: 'POST', key: attempt.key, refusesHtml: false, accepted, otherPayloads: attempt.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, attempt.ambiguous) : hookReading(attempt.job, said, answer);
   const { effect, key } = client.registry.outcomes.get(response) ?? {};
-  // The keys of other calls. An answer of this package tells which key is its own; any other answer may belong to any one of the keys. An earlier function
-  // that ignores its signal may come further than this one: that call may be made anew, under another key.
-  const others = [...labels].filter((label) => !key?.includes(label ? childKey(attempt.key, label) : attempt.key));
+  // An answer of this package tells its key, so any other key that the function has used is that of another call. An earlier function that ignores its
+  // signal may come further than this one: the call may be made anew, under another key.
+  const isOther = (label: string): boolean => !key?.includes(label ? childKey(attempt.key, label) : attempt.key);
+  const several = effect ? client.registry.running?.has(attempt.key) || [...labels].some(isOther) : labels.size > 1;
   // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
   const known = own.kind === 'in-progress' && effect === 'done' ? FRESH : own;
-  const reading =
-    said === undefined
-      ? inContext(
-          known,
-          (effect && client.registry.running?.has(attempt.key)) || others.length > Number(!effect),
-          !(attempt.ambiguous || attempt.otherPayloads),
-          effect,
-        )
-      : own;
+  const reading = said === undefined ? inContext(known, several, !(attempt.ambiguous || attempt.otherPayloads), effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.
   const mayResend = client.transport.mayResend({ body: '{}' });

@@ -155,7 +155,7 @@ test('the action rejects if it has no outcome: a wrong name, an error of tell, n
 
 test('the action rejects unless the form is its second argument, as useActionState passes it', async () => {
   const action = actionWith() as unknown as (form: FormData) => Promise<ActionState<Said>>;
-  await expect(action(formOf(CART))).rejects.toThrow('the second argument of the action must be the FormData of the form, got undefined');
+  await expect(action(formOf(CART))).rejects.toThrow('the second argument of the action must be FormData, got undefined');
 });
 
 test.each([
@@ -172,7 +172,7 @@ test.each([
     'a function in place of the options of the call, whose verdict would be lost',
     onceHere,
     { call: () => ({ verdict: () => 'rejected' }) },
-    "formAction's option call must be an object with options of run, got function",
+    "formAction's option call must be options of run, got function",
   ],
   ['an unknown option', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
 ])('formAction refuses at once: %s', (_, once, more, message) => expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message));

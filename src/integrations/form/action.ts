@@ -57,10 +57,9 @@ function check(once: FormActionClient, options: Readonly<Record<string, unknown>
     if (options[name] !== undefined && !Array.isArray(options[name])) throw wrong(`formAction's option ${name}`, 'be a list of field names', options[name]);
   const { call = {} } = options;
   // The option `call` of `defineOnceForm` is a function. What such a function returns would be lost here, and a decline would count as a lost answer.
-  if (typeof call !== 'object' || call === null) throw wrong("formAction's option call", 'be an object with options of run', call);
+  if (typeof call !== 'object' || call === null) throw wrong("formAction's option call", 'be options of run', call);
   for (const name of ['fingerprint', 'onOutcome'])
-    if ((call as Readonly<Record<string, unknown>>)[name] !== undefined)
-      throw new TypeError(`once: formAction's option call takes no ${name}, which it sets itself`);
+    if ((call as Readonly<Record<string, unknown>>)[name]) throw new TypeError(`once: formAction's option call takes no ${name}`);
 }
 
 /** The form without the fields that React adds when it is sent without script. */
@@ -99,7 +98,7 @@ export function formAction<T, S>(
   check(once, options as unknown as Readonly<Record<string, unknown>>);
   const { operation, effect, tell, keep = [], ignore = [], call } = options;
   return async (_before, form) => {
-    if (!(form instanceof FormData)) throw wrong('the second argument of the action', 'be the FormData of the form', form);
+    if (!(form instanceof FormData)) throw wrong('the second argument of the action', 'be FormData', form);
     const client = typeof once === 'function' ? await once(form) : once;
     let outcome: Outcome | undefined;
     const more: RunOptions<T> = {

@@ -65,7 +65,7 @@ async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutc
   const answer = response && (await jsonOf(response));
   // Do this even if the form has changed or is gone, because the server says that the key is used up.
   const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;
-  if (outcome?.key !== undefined && next !== undefined) spent.replace(outcome.key, next, moment === 'refused');
+  if (outcome?.key && next) spent.replace(outcome.key, next, moment === 'refused');
   return { moment, outcome, response, answer, error };
 }
 

@@ -162,7 +162,7 @@ export class FormController {
   }
 
   #showOutcome(told: FormOutcome): void {
-    const refused = told.moment === 'refused' || told.moment === 'unknown';
+    const refused = /^(refused|unknown)$/.test(told.moment);
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
@@ -173,7 +173,7 @@ export class FormController {
   /** `leaves`: go to the page `next`, if there is one. Not after a button's own operation, such as saving a draft. */
   #goOn(leaves: boolean): void {
     const next = leaves ? nextIn(this.#element) : undefined;
-    if (next !== undefined) location.assign(next);
+    if (next) location.assign(next);
     // The button that had the focus may have been removed.
     else if (document.activeElement === document.body) this.#status?.focus();
   }
@@ -182,9 +182,10 @@ export class FormController {
   #showState(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
-    if (state?.phase === 'sending') this.#show(this.moment === 'waiting' ? 'waiting' : 'sending');
-    else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#busy) this.#showStateAtRest(state);
+    if (!state) return;
+    const waits = state.phase === 'waiting' ? state.why === 'in-progress' : this.moment === 'waiting';
+    if (BUSY.has(state.phase)) this.#show(waits ? 'waiting' : 'sending');
+    else if (!this.#busy) this.#showStateAtRest(state);
   }
 
   /** The present user. If that is another one than before, removes from the screen what was shown of the previous user. */
@@ -228,7 +229,7 @@ export class FormController {
   }
 
   /** `asks`: offer the button "Check", if the moment is `unknown`. */
-  #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
+  #show(moment: FormMoment | '', told?: FormOutcome, asks = !!this.#open, rest: readonly string[] = []): void {
     const { says = {} } = this.#shared.options;
     // `told` is the outcome of this very submit, which is more precise than the stored state.
     if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told, this.#payment?.state), ...rest].join(' '));

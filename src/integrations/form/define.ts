@@ -66,7 +66,7 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
   const { client, settings } = shared;
-  const mayRepeat = settings.repeat !== 'never' || options.call !== undefined;
+  const mayRepeat = settings.repeat !== 'never' || !!options.call;
   const began = pageBegan();
   class OnceForm extends HTMLElement implements OnceFormElement {
     declare operation: string | null;
@@ -79,6 +79,8 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     }
 
     readonly #form: FormController = new FormController(this, shared);
+    /** It has no name yet: Angular's router inserts an element frames before it binds the attributes. */
+    #waits = false;
 
     constructor() {
       super();
@@ -97,15 +99,17 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     connectedCallback(): void {
       takeOver(this);
       shared.gestures.hear(this.ownerDocument.defaultView);
-      if (this.hasAttribute('operation')) this.#begin();
-      else setTimeout(() => this.#begin(), NAME_MS);
+      this.#waits = !this.hasAttribute('operation');
+      if (this.#waits) setTimeout(() => this.#waits && this.#begin(), NAME_MS);
+      else this.#begin();
     }
 
     #begin(): void {
+      this.#waits = false;
       withForm(this, () => this.#form.connect());
     }
 
-    attributeChangedCallback(attribute: string, before: string | null, now: string | null): void {
+    attributeChangedCallback(attribute: string, _before: string | null, now: string | null): void {
       if (attribute === 'state') {
         // The element did not write this: a framework is morphing the page, first the element, then its children. Repair both in a microtask, which
         // runs when the framework has finished.
@@ -116,9 +120,8 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
         const loading = page.defines || document.readyState !== 'complete';
         this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now());
       }
-      // Angular's router inserts an element frames before it binds its name. In a microtask, because the browser tells of attributes first.
-      if (before === null && attribute === 'operation') queueMicrotask(() => this.#begin());
-      this.#form.changed();
+      if (this.#waits && attribute === 'operation') this.#begin();
+      else this.#form.changed();
     }
 
     disconnectedCallback(): void {

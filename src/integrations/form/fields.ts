@@ -25,7 +25,7 @@ function fieldErrors(answer: unknown): readonly FieldError[] {
         return { name: nameOf(text(pointer ?? name ?? field)), message: text(detail ?? message) };
       })
     : Object.entries(errors ?? {}).map(([name, value]) => ({ name, message: text(value) }));
-  return found.filter(({ message }) => message !== '');
+  return found.filter(({ message }) => message);
 }
 
 /** The fields of a form. Calls the getter of the prototype, because `form.elements` may be a field of that name. */
@@ -39,11 +39,11 @@ const isEditable = (control: Node | null): control is Control =>
  * to the form by their attribute `form`.
  */
 const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
-  name === ''
-    ? undefined
-    : fieldsIn(form)
+  name
+    ? fieldsIn(form)
         .filter(isEditable)
-        .find((control) => control.name === name || control.id === name);
+        .find((control) => control.name === name || control.id === name)
+    : undefined;
 
 let ids = 0;
 

@@ -11,7 +11,7 @@ export const KEY_FIELD = 'idempotency-key';
 /** The field with the key that the server rendered; `undefined` if there is none. */
 export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined {
   // The first field with this name, as the server would read it. `elements.namedItem` would also find one with this id.
-  return fieldsIn(form).find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
+  return fieldsIn(form).find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && !!one.value);
 }
 
 /** Where the pages of an origin store keys that were refused: only keys, without names of users or operations. */
@@ -80,7 +80,7 @@ export class SpentKeys {
 /** The next key in an answer, if any. By giving one, the server says that the key before it is used up. */
 export function nextKey(answer: unknown): string | undefined {
   const { [KEY_FIELD]: next } = Object(answer) as Record<string, unknown>;
-  return typeof next === 'string' && next !== '' ? next : undefined;
+  return typeof next === 'string' && next ? next : undefined;
 }
 
 /**
@@ -92,7 +92,7 @@ export function clientForForms(once: Once, { sent }: SpentKeys): { readonly clie
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
     const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
-    return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
+    return settings.verdict?.(evidence) ?? (next && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
   return { client: extend(once, { use: [hooks()], verdict }), settings };
 }

@@ -46,7 +46,7 @@ export class Status {
    */
   #guard(line: HTMLElement): void {
     new MutationObserver((_, observer) => {
-      if (line !== this.#line || line.textContent !== '' || this.#host.getAttribute('state') !== 'unknown') return;
+      if (line !== this.#line || line.textContent || this.#host.getAttribute('state') !== 'unknown') return;
       observer.disconnect();
       this.again();
     }).observe(line, { childList: true });
@@ -56,31 +56,31 @@ export class Status {
   say(words: string): void {
     this.#last = [words, this.#last[1]];
     const { line } = this.#find();
-    if (words === '' ? line.textContent === this.#said : line.textContent !== words) this.#write(line, words);
+    if (words ? line.textContent !== words : line.textContent === this.#said) this.#write(line, words);
   }
 
   #write(line: HTMLElement, words: string): void {
     line.textContent = words;
-    line.toggleAttribute(SAID, words !== '');
+    line.toggleAttribute(SAID, !!words);
     this.#said = words;
   }
 
   /** Shows the button with this text; `undefined` hides it. */
   offer(words: string | undefined): void {
     this.#last = [this.#last[0], words];
-    const { check } = this.#find(words !== undefined);
+    const { check } = this.#find(!!words);
     if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
-    check.hidden = words === undefined;
-    if (words !== undefined && !check.childElementCount) check.textContent = words;
+    check.hidden = !words;
+    if (words && !check.childElementCount) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
-    if (focused && words === undefined) this.focus();
+    if (focused && !words) this.focus();
   }
 
   /** Shows the text and the button again. If another script has put a text of its own there, that stays. */
   again(): void {
     const [words, check] = this.#last;
-    if (this.#find().line.textContent === '') this.say(words);
+    if (!this.#find().line.textContent) this.say(words);
     this.offer(check);
   }
 

@@ -13,10 +13,10 @@ export interface Submission {
 /** The value of an attribute of the pressed button or else of the form, and the attribute's name. */
 function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'action' | 'method' | 'enctype' | 'target'): [string, string] {
   const own = submitter?.getAttribute(`form${name}`);
-  return own === null || own === undefined ? [form.getAttribute(name) ?? '', name] : [own, `form${name}`];
+  return own == null ? [form.getAttribute(name) ?? '', name] : [own, `form${name}`];
 }
 
-const NO_ORIGIN = 'be of this origin: a page in a sandboxed frame has none without allow-same-origin';
+const NO_ORIGIN = 'be of this origin: a sandboxed frame has none without allow-same-origin';
 
 /** Reads a submit. If code can't send it, it is left to the browser: `undefined`, or the mistake that the developer should be told. */
 export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Submission | TypeError | undefined {
