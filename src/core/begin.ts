@@ -195,7 +195,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   const keepsPayloads = keepsRequest || before.link;
   const { lease, payloads: sent } = before;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : call.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt && Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
   const adopted: PendingRecord = {
     ...before,
     revision: before.revision + 1,

@@ -125,7 +125,7 @@ export async function awaitNetwork(drive: Driver): Promise<Stopped | undefined> 
   if (ms > 0 && connectivity.online() === false) await pause(drive, ms, 'offline');
   // When an outage has ended, the next one gets the full time.
   drive.offlineSince = connectivity.online() === false ? since : undefined;
-  return drive.offlineSince && clock.now() >= end ? endWith(drive, 'offline') : undefined;
+  return drive.offlineSince !== undefined && clock.now() >= end ? endWith(drive, 'offline') : undefined;
 }
 
 /** What is known of this key and its server, apart from the last answer. */

@@ -45,7 +45,7 @@ export const withFacts = <T extends Partial<Outcome>>(operation: Addressed, know
 export const endOf = ({ key, firstSentAt }: OnceRecord, ending: Ending, resumed: boolean): Known => ({
   key,
   firstSentAt,
-  sent: firstSentAt ? 'yes' : 'no',
+  sent: firstSentAt === undefined ? 'no' : 'yes',
   resumed,
   ...ending,
 });

@@ -159,7 +159,7 @@ test('the action rejects unless the form is its second argument, as useActionSta
 });
 
 test.each([
-  ['no client', {}, {}, 'the first argument of formAction must be a client from createOnce, or a function that gives one, got object'],
+  ['no client', {}, {}, 'the first argument of formAction must be a client, or a function that gives one, got object'],
   ['no effect', onceHere, { effect: undefined }, "formAction's option effect must be a function, got undefined"],
   ['a text instead of a list', onceHere, { keep: 'name' }, `formAction's option keep must be a list of field names, got "name"`],
   [

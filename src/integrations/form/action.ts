@@ -48,7 +48,7 @@ const wrong = (what: string, must: string, got: unknown): TypeError =>
 
 function check(once: FormActionClient, options: Readonly<Record<string, unknown>>): void {
   if (typeof once !== 'function' && typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
-    throw wrong('the first argument of formAction', 'be a client from createOnce, or a function that gives one', once);
+    throw wrong('the first argument of formAction', 'be a client, or a function that gives one', once);
   if (typeof options !== 'object' || options === null) throw wrong('the second argument of formAction', 'be an object', options);
   for (const name of Object.keys(options))
     if (!KNOWN.includes(name)) throw new TypeError(`once: formAction knows no option ${JSON.stringify(name)}; there are ${KNOWN.join(', ')}`);

@@ -32,7 +32,7 @@ export function send(
     ...(fingerprint ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...(more as ReturnType<NonNullable<typeof call>> | undefined),
     // A function, because an unsettled operation may have begun under another key, and because another tab may use this one up meanwhile.
-    ...(key !== undefined && { key: () => spent.keyToSend(key) }),
+    ...(!!key && { key: () => spent.keyToSend(key) }),
   };
   if (once.repeat !== 'never') repeated.add(name.join(' '));
   const init = { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once };

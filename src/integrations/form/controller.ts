@@ -163,7 +163,7 @@ export class FormController {
 
   #showOutcome(told: FormOutcome): void {
     const refused = /^(refused|unknown)$/.test(told.moment);
-    const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
+    const { first, rest = [] } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : {};
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
     if (told.moment === 'done' && !this.#next.length) this.#goOn(isFormDone(this.#payment as Operation, told));
@@ -182,10 +182,9 @@ export class FormController {
   #showState(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
-    if (!state) return;
-    const waits = state.phase === 'waiting' ? state.why === 'in-progress' : this.moment === 'waiting';
-    if (BUSY.has(state.phase)) this.#show(waits ? 'waiting' : 'sending');
-    else if (!this.#busy) this.#showStateAtRest(state);
+    const waits = state?.phase === 'waiting' ? state.why === 'in-progress' : this.moment === 'waiting';
+    if (state && BUSY.has(state.phase)) this.#show(waits ? 'waiting' : 'sending');
+    else if (state && !this.#busy) this.#showStateAtRest(state);
   }
 
   /** The present user. If that is another one than before, removes from the screen what was shown of the previous user. */

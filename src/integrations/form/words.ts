@@ -87,7 +87,7 @@ function problemOf(told: FormOutcome | undefined): string | undefined {
  * `expired` or `login`, gets its own text for all three. The same holds for `unsent` and `unread`.
  */
 export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
-  const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;
+  const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] != null;
   const closer = closerWord(of, told, state);
   const moment = owns(closer) || !owns(of) ? closer : of;
   const attribute = element.getAttribute(`says-${moment}`);
