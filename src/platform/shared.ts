@@ -87,14 +87,15 @@ export function randomnessOf(randomness: Randomness, own: (() => string) | undef
 
 /** The absolute URL without its fragment, and its origin. Throws a TypeError if it can't be sent. */
 export function resolveUrl(url: string, base: string | undefined): { readonly url: string; readonly origin: string } {
-  let parsed: URL;
+  let parsed: URL | undefined;
   try {
     parsed = new URL(url, base);
-    // No server answers at these schemes of pages: each attempt would fail like a broken network. Others may be an app's own (`capacitor:`, `tauri:`).
-    if (/^file:|-extension:/.test(parsed.protocol)) throw 0;
   } catch {
-    throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
+    // Refused below.
   }
+  // No server answers at these schemes of pages: each attempt would fail like a broken network. Others may be an app's own (`capacitor:`, `tauri:`).
+  if (!parsed || /^file:|-extension:/.test(parsed.protocol))
+    throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
   // fetch refuses credentials in a URL too, but only after the record has been written.
   if (parsed.username || parsed.password) throw new TypeError(wrong('url', 'url-credentials'));
   return { url: parsed.href.replace(/#.*/, ''), origin: parsed.origin };
