@@ -48,9 +48,10 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
 
 /** `earlier`: the 202 is the answer to a probe with this payload and its fingerprint. */
 async function poll(drive: Driver, accepted: Result | undefined, earlier?: Parameters<Parts['poll']>[2]): Promise<Finished | undefined> {
-  const lost = drive.record.link ? false : drive.sameAmbiguous;
-  drive.sameAmbiguous = true;
   if (earlier) return pollProbed(drive, accepted, earlier);
+  const lost = accepted ? drive.sameAmbiguous : false;
+  // From here on the present payload counts as one that may have taken effect. Not if the 202 came earlier: it may have been about another payload.
+  if (accepted) drive.sameAmbiguous = true;
   const marked = isMarked(drive, accepted);
   const { start } = drive;
   // If nobody sent the present payload before this call's only attempt, a 202 that is marked as a replay may be the answer to an earlier payload.

@@ -174,7 +174,7 @@ async function read(
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
     reading,
-    result: /^(fresh|replayed)$/.test(said as string) ? valueResult(undefined) : undefined,
+    result: /^(fresh|replayed)$/.test(String(said)) ? valueResult(undefined) : undefined,
     cause: end.error,
     reached: said !== undefined,
   };

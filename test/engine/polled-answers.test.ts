@@ -193,6 +193,30 @@ describe('work of an earlier payload', () => {
     expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
+
+  test("that a probe found does not make an edited payload that met a mismatch count as sent: with repeat: 'if-changed' it is sent once the work is done", async () => {
+    const mismatch = answers(422, { title: 'Idempotency-Key was used with a different payload' });
+    const { world, tab, once } = polling({ repeat: 'if-changed', limits: { attempts: 1, inProgressMs: 5 * SECOND } }, charged(lost()));
+    await world.end(tab, pay(once));
+    world.server.otherwise = running();
+    expect(await world.end(tab, pay(once, { body: EDITED }), mismatch, ACCEPTED)).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
+    expect(world.record()?.payloads).toHaveLength(1);
+    world.server.otherwise = answers(200, { state: 'done' });
+    expect((await world.end(tab, pay(once), answers(201, {}, REPLAYED))).outcome).toMatchObject({ type: 'replayed', from: 'server', effect: 'done' });
+    expect(await world.end(tab, pay(once, { body: EDITED }), charged(answers(201)))).toMatchObject({ status: 201, outcome: { type: 'fresh', changed: false } });
+    expect(world.server.charged.size).toBe(2);
+  });
+
+  test.each(['never', 'if-changed'] as const)('stays what a resume asks after, if the edited payload only polled it: repeat %s', async (repeat) => {
+    const { world, tab, once } = polling({ namespace: 'ann', repeat, keep: { request: true } }, charged(ACCEPTED));
+    world.server.otherwise = running();
+    await world.end(tab, pay(once));
+    await world.end(tab, pay(once, { body: EDITED }));
+    expect(world.record()?.request?.body).toBe(JSON.stringify(CART));
+    world.server.otherwise = answers(200, { state: 'done' });
+    expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: true });
+    expect(world.record()?.state).toBe('settled');
+  });
 });
 
 describe('a 202 marked as a replay, at the first attempt of an edited form', () => {

@@ -162,9 +162,9 @@ export class FormController {
   }
 
   #showOutcome(told: FormOutcome): void {
-    const refused = /^(refused|unknown)$/.test(told.moment);
-    const { first, rest = [] } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : {};
-    this.#show(told.moment, told, told.moment === 'unknown', rest);
+    const asks = told.moment === 'unknown';
+    const { first, rest = [] } = this.#form && (asks || told.moment === 'refused') ? this.#errors.show(this.#form, told.answer) : {};
+    this.#show(told.moment, told, asks, rest);
     if (!this.#element.isConnected) return;
     if (told.moment === 'done' && !this.#next.length) this.#goOn(isFormDone(this.#payment as Operation, told));
     else first?.focus();

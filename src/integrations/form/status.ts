@@ -68,13 +68,13 @@ export class Status {
   /** Shows the button with this text; `undefined` hides it. */
   offer(words: string | undefined): void {
     this.#last = [this.#last[0], words];
-    const { check } = this.#find(!!words);
+    const { check } = this.#find(words !== undefined);
     if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
-    check.hidden = !words;
+    check.hidden = words === undefined;
     if (words && !check.childElementCount) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
-    if (focused && !words) this.focus();
+    if (focused && words === undefined) this.focus();
   }
 
   /** Shows the text and the button again. If another script has put a text of its own there, that stays. */
