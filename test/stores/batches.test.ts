@@ -1,5 +1,5 @@
 /** Goal: attempts that share a request each get their own answer, and a slow or failed one holds up none of the others. Method: requests that the test ends. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Batches, type Ends } from '../../src/stores/batches.js';
 import type { Answer, Attempt } from '../../src/stores/compare-and-set.js';
 
@@ -19,6 +19,8 @@ function setup() {
   const turn = () => new Promise((done) => setImmediate(done));
   return { requests, batches, ask, turn };
 }
+// Fake timers, so that no request takes long enough to let others pass, however slow the machine is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('the attempts of one turn go out in one request, in their order, and each gets its own answer', async () => {
@@ -35,8 +37,6 @@ test('the attempts of one turn go out in one request, in their order, and each g
 });
 
 test('at most two requests are in flight, and attempts that come meanwhile go with the next one', async () => {
-  // Fake timers, so that no request takes long enough to let others pass, however slow the machine is.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { requests, ask, turn } = setup();
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
     void ask(id);
@@ -49,7 +49,6 @@ test('at most two requests are in flight, and attempts that come meanwhile go wi
 });
 
 test('unanswered requests hold up later ones for a tenth of a second, and the late end of such a request counts only once', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { requests, ask, turn } = setup();
   for (const id of ['a', 'b', 'c']) {
     void ask(id);
