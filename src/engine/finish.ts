@@ -176,7 +176,12 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
 export function settlePolled(
   drive: Driver,
   { state, result }: Polled,
-  { marked, changed, ofEarlier, lost }: Readonly<Record<'marked' | 'changed' | 'ofEarlier', boolean> & Record<'lost', boolean | undefined>>,
+  {
+    marked,
+    changed,
+    ofEarlier,
+    lost,
+  }: { readonly marked: boolean; readonly changed: boolean; readonly ofEarlier: boolean; readonly lost: boolean | undefined },
 ): Promise<Finished> | undefined {
   const { sentBefore, record } = drive.start;
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.

@@ -5,7 +5,22 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, holdAnswers, isAnothers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import {
+  asksToLogIn,
+  card,
+  holdAnswers,
+  isAnothers,
+  isDeclined,
+  isUnsure,
+  ledger,
+  PAID,
+  pay,
+  pays,
+  renderedKey,
+  says,
+  second,
+  UNSURE,
+} from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -106,13 +121,7 @@ describe('with script', () => {
 
   test('rendered for Ann, sent in the session of Bert: nobody is charged, and each pays for their own cart', ({ page }) => isAnothers(page, ANOTHERS));
 
-  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', async ({ page, key }) => {
-    await playground.breakNetwork('unauthorized', 1, 'default');
-    await pay(page);
-    await says(page, 'Please log in again, then pay again: you will be charged once.');
-    await pays(page);
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
+  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', ({ page, key }) => asksToLogIn(page, key));
 
   test('declined, with an answer that is no JSON: says declined, and the next press says that the page must be loaded again', async ({ page }) => {
     await page.route('**/form/', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 402, body: '<html>' }) : route.fallback()));

@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isAnothers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { asksToLogIn, card, isAnothers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -31,13 +31,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', async ({ page, key }) => {
-    await playground.breakNetwork('unauthorized', 1, 'default');
-    await pay(page);
-    await says(page, 'Please log in again, then pay again: you will be charged once.');
-    await pays(page);
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
+  test('the log-in has expired: the page says to log in, and the press after that pays under the same key', ({ page, key }) => asksToLogIn(page, key));
 
   test('rendered for Ann, sent in the session of Bert: nobody is charged, and each pays for their own cart', ({ page }) =>
     isAnothers(page, 'Somebody else has logged in. Load this page again.'));

@@ -113,6 +113,16 @@ describe('A19: a 202', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', ...outcome });
   });
 
+  test('A19: done behind a link that is marked as a replay, at a server that compares payloads: for certain, although an attempt was lost', async ({
+    world,
+  }) => {
+    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { attempts: 2 } });
+    await world.end(tab, pay(once, ONE), lost());
+    const marked = answers(202, '', { location: '/jobs/1', 'idempotent-replayed': 'true' });
+    const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), charged(lost()), marked, answers(200, { status: 'paid' }));
+    expect(edited.outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: true, changed: true });
+  });
+
   test('A19: done behind a link, after another page lost its attempt: not for certain', async ({ world }) => {
     const first = world.open({ accepted: 'poll' });
     world.server.plays(during(() => first.tab.kill(), charged(lost())));

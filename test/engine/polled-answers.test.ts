@@ -207,6 +207,17 @@ describe('work of an earlier payload', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
+  test("does not make an edited payload that was accepted itself count as unsent: with repeat: 'if-changed' its link stays, and is asked", async () => {
+    const { world, tab, once } = polling({ repeat: 'if-changed', limits: { attempts: 1, inProgressMs: 5 * SECOND } }, charged(lost()));
+    await world.end(tab, pay(once));
+    world.server.otherwise = running();
+    expect((await world.end(tab, pay(once, { body: EDITED }), ACCEPTED)).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1', payloads: { length: 2 } });
+    world.server.otherwise = answers(200, { state: 'done' });
+    expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+
   test.each(['never', 'if-changed'] as const)('stays what a resume asks after, if the edited payload only polled it: repeat %s', async (repeat) => {
     const { world, tab, once } = polling({ namespace: 'ann', repeat, keep: { request: true } }, charged(ACCEPTED));
     world.server.otherwise = running();

@@ -153,6 +153,18 @@ describe('a throw', () => {
     else expect(settled?.status === 'rejected' && [settled.reason, settled.reason.cause]).toContain(declined);
   });
 
+  test('that the verdict calls by a symbol is unknown at once: the function does not run again', async () => {
+    const { end } = scene();
+    let runs = 0;
+    const effect = () => {
+      runs++;
+      throw declined;
+    };
+    const ended = await end(effect, { verdict: (() => Symbol('fresh')) as never });
+    expect(ended.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+    expect(runs).toBe(1);
+  });
+
   test('before the first await is a throw like any other', async () => {
     const { end } = scene();
     const effect = () => {

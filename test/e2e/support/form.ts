@@ -49,6 +49,15 @@ export async function isAnothers(page: Page, words: string): Promise<void> {
   expect((await ledger()).map((charge) => charge.key === key)).toEqual([false, true]);
 }
 
+/** The log-in has expired on the server: the page says so, and the press after that pays under the same key. */
+export async function asksToLogIn(page: Page, key: string): Promise<void> {
+  await playground.breakNetwork('unauthorized', 1, 'default');
+  await pay(page);
+  await says(page, 'Please log in again, then pay again: you will be charged once.');
+  await pays(page);
+  expect(await ledger()).toEqual([{ amount: 4200, key }]);
+}
+
 /** Holds back the answers to what the page sends, so that a test can look at the page meanwhile. The result lets them arrive. */
 export async function holdAnswers(page: Page): Promise<() => void> {
   let release!: () => void;
