@@ -135,14 +135,13 @@ const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
   await run(inProcesses);
-  // The time limits of the playground's tests are generous enough for a busy processor, so these tests run beside the
-  // browsers.
-  await Promise.all([...inPages.map((check) => run(check)), ...endToEnd.map((check) => run(check, low))]);
+  await Promise.all(inPages.map((check) => run(check)));
 };
 // CPU-bound tests get what the waiting tests leave of the processor.
 const counting = tests('tests', 'unit', 'lean', 'proof', 'docs', 'package');
 const further = apart.map((name) => tests(name, name));
-await Promise.all([waiting(), run(counting, low).then(() => inTurn(further))]);
+// The time limits of the playground's tests are generous enough for a busy processor, so these tests run beside all others.
+await Promise.all([waiting(), ...endToEnd.map((check) => run(check, low)), run(counting, low).then(() => inTurn(further))]);
 const TESTS = [inProcesses, counting, ...further, ...inPages, ...endToEnd];
 
 const counts = TESTS.map(([name]) => {

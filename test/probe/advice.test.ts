@@ -19,6 +19,8 @@ import { answer } from '../servers/support/http.js';
 import { TIMES } from './support/probed.js';
 import { type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
 
+// Tests with a server mostly wait, so they run concurrently.
+
 /** Runs the code that the probe printed. */
 const made = (code: string): Dialect => new Function('defineDialect', 'inHeader', `return ${code}`)(defineDialect, inHeader) as Dialect;
 
@@ -54,7 +56,7 @@ const INSIDE = {
   mismatch: { errors: [{ message: 'requestId was used with other input' }] },
 };
 
-test('errors inside a 200 that have no code: a success is no mismatch', async () => {
+test.concurrent('errors inside a 200 that have no code: a success is no mismatch', async () => {
   const { code } = await advised({
     work: (asked, effect) => (asked.payload === 'refused' ? answer(200, INSIDE.declined) : paid(asked, effect)),
     busy: () => answer(200, INSIDE.busy),
@@ -66,13 +68,13 @@ test('errors inside a 200 that have no code: a success is no mismatch', async ()
   expect(read(code, INSIDE.busy, true)).toBe('in-progress');
 });
 
-test('errors inside a 200 in which nothing tells one from another: no rule, and a line that says what is missing', async () => {
+test.concurrent('errors inside a 200 in which nothing tells one from another: no rule, and a line that says what is missing', async () => {
   const { code } = await advised({ work: paid, again: (stored, asked, first) => (asked.payload === first.payload ? stored : answer(200, { errors: [{}] })) });
   expect(read(code, { data: { pay: { id: 'o-1' } } })).toBe('fresh');
   expect(code).toContain("    // a 200 can also mean 'mismatch': add a rule with what such an answer has and a success has not");
 });
 
-test('a decline inside a 200 gets a rule, with what tells it from a success', async () => {
+test.concurrent('a decline inside a 200 gets a rule, with what tells it from a success', async () => {
   const { rows, code } = await advised({
     work: ({ order, payload }, effect) => {
       if (payload === 'refused') return answer(200, { type: 'payment', status: 'failed' });
@@ -85,6 +87,7 @@ test('a decline inside a 200 gets a rule, with what tells it from a success', as
   expect(read(code, { type: 'payment', id: 'o-1', status: 'ok' })).toBe('fresh');
 });
 
+// Alone, because it depends on how long the server takes.
 test('a connection is reset in mid-work, although the first request took longer than others do', async () => {
   await using server = await startByParts({});
   const probe = await openProbe(
@@ -102,7 +105,7 @@ test('a connection is reset in mid-work, although the first request took longer 
   expect(cameBack).toMatch(/^none/);
 });
 
-test('a server that is not there: the reason is told', async () => {
+test.concurrent('a server that is not there: the reason is told', async () => {
   const gone = await startByParts({});
   await gone[Symbol.asyncDispose]();
   const probe = await openProbe({ url: () => gone.origin, send: ({ url }) => fetch(url, { method: 'POST', body: '{}' }) }, TIMES, generic());
@@ -110,7 +113,7 @@ test('a server that is not there: the reason is told', async () => {
   expect(row.means).toBe('No answer came: ECONNREFUSED.');
 });
 
-test('another payload that has an effect of its own is not sent under a key that is open', async () => {
+test.concurrent('another payload that has an effect of its own is not sent under a key that is open', async () => {
   const { code } = await advised({ scope: ({ key, payload }) => `${key} ${payload}` });
   expect(code).toContain('answersMismatch: false');
 });
@@ -124,7 +127,7 @@ const declining = (made: (payload: string, declined: boolean) => object): Partia
 });
 const NO_RULE = "// a 200 can also mean 'refused': add a rule";
 
-test.each([
+test.concurrent.each([
   ['below an item', (payload: string, declined: boolean) => ({ item: { title: payload }, status: declined ? 'declined' : 'paid' }), 'status'],
   ['beside the state', (payload: string, declined: boolean) => ({ type: payload, state: payload, result: declined ? 'declined' : 'paid' }), 'result'],
   ['in a message', (payload: string, declined: boolean) => ({ message: `You sent ${payload}`, status: declined ? 'declined' : 'paid' }), 'status'],
@@ -134,7 +137,7 @@ test.each([
   expect(read(code, { order: 'o-1', ...made('refused', false) })).toBe('fresh');
 });
 
-test.each([
+test.concurrent.each([
   ['the state of something in the answer', (_: string, declined: boolean) => ({ customer: { status: declined ? 'new' : 'known' }, paid: !declined })],
   ['an echo', (payload: string) => ({ state: payload })],
 ] as const)('%s alone makes no rule', async (_, made) => {
@@ -143,7 +146,7 @@ test.each([
   expect(read(code, { order: 'o-1', ...made('refused', true) })).toBe('fresh');
 });
 
-test('a path that would not find its own member makes no rule', async () => {
+test.concurrent('a path that would not find its own member makes no rule', async () => {
   const { code } = await advised({
     work: ({ payload }, effect) => {
       if (payload === 'refused') return answer(200, { 'pay.v1': { status: 'declined' } });
@@ -154,7 +157,7 @@ test('a path that would not find its own member makes no rule', async () => {
   expect(code).toContain(NO_RULE);
 });
 
-test('behind something that delivers twice, without a count: a success is no mismatch', async () => {
+test.concurrent('behind something that delivers twice, without a count: a success is no mismatch', async () => {
   const again: Parts['again'] = (stored, asked, first) => (asked.payload === first.payload ? stored : answer(200, { errors: [{}] }));
   const { rows, code } = await advised({ work: paid, delivers: 2, busy: () => answer(200, INSIDE.busy), again }, false);
   expect(rows[0]?.finding).toBe('called-copy');

@@ -37,9 +37,10 @@ const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, find
   ['answers a false mismatch after success', lies.mismatches, 'again', 'no-replay', 0],
 ];
 
-test('a server that runs concurrent copies is given no key to resend', async () => expect((await probeLie(lies.racing)).dialect?.code).toBe("'none'"));
-
 // These tests mostly wait, so they run concurrently.
+test.concurrent('a server that runs concurrent copies is given no key to resend', async () =>
+  expect((await probeLie(lies.racing)).dialect?.code).toBe("'none'"));
+
 test.concurrent.each(FOUND)('the probe finds out a server that %s', async (_, lie, row, finding, exit) => {
   const { rows } = await probeLie(lie);
   expect(findingsOf(rows)[row]).toBe(finding);
