@@ -32,7 +32,16 @@ export const isSuccess = (came: Came): boolean => came.status >= 200 && came.sta
 export const isRefusal = (came: Came): boolean => (came.status >= 400 && came.status < 500) || errorsInside(came).length > 0;
 
 /** Whether an error inside a 2xx says that the work goes on. Only its words can tell, because it has no status of its own. */
-export const waitsInside = (came: Came): boolean => /in.progress|concurrent/i.test(JSON.stringify(errorsInside(came)));
+export const waitsInside = (came: Came): boolean => errorsInside(came).some((error) => /in.progress|concurrent/i.test(wordsIn(error)));
+
+/** A value as JSON; nothing if it is nested so deep that it can't be written. */
+function wordsIn(error: unknown): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return '';
+  }
+}
 
 /** The statuses of answers, as in `201, 409 ×9`; `none` for answers that never came. */
 export function statusesOf(answers: readonly (Came | undefined)[]): string {

@@ -3,6 +3,7 @@
  * tells. Method: answers whose meaning is known, as a table.
  */
 import { describe, expect, test } from 'vitest';
+import { waitsInside } from '../../src/probe/answers.js';
 import type { Evidence } from '../../src/probe/evidence.js';
 import { rulesFor } from '../../src/probe/rule.js';
 
@@ -161,6 +162,17 @@ describe('an answer inside a 2xx', () => {
     expect(ruleOf(['in-progress', 202, { status: 'working' }], ['first', 202, OK])).toBe(rule(202, "status: 'working'"));
     expect(ruleOf(['in-progress', 202, {}], ['first', 202, OK])).toBe(none(202));
   });
+});
+
+test('an answer that is nested a hundred thousand times is read without an overflow', () => {
+  const deep = (open: string, close: string) => open.repeat(100_000) + close.repeat(100_000);
+  for (const text of [deep('{"a":', '}').replace(':}', ':1}'), deep('[', ']'), deep('[{"a":', '}]').replace(':}', ':1}')]) {
+    expect(ruleOf(['refused', 200, text], ['first', 200, { id: 'x' }])).toBe(none(200, 'refused'));
+    expect(ruleOf(['refused', 409, text])).toBe(rule(409, '', 'refused'));
+    const { came } = evidenceOf(['refused', 200, `{"errors":[${text}]}`]);
+    expect(waitsInside(came)).toBe(false);
+    expect(waitsInside({ ...came, text: `{"errors":[${text},"in progress"]}` })).toBe(true);
+  }
 });
 
 test('each condition has one rule, of the first answer; rules without a member come last', () => {
