@@ -20,6 +20,7 @@ export const TWINS = [
   [/\/only-options\.js$/, source('stores/only-options-lean.ts')],
   [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
+  [/\/nested\.js$/, source('engine/nested-lean.ts')],
   [/\/channel\.js$/, source('engine/channel-lean.ts')],
   [/\/native\.js$/, source('http/native-lean.ts')],
   [/\/fetch-options\.js$/, source('http/fetch-options-lean.ts')],

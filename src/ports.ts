@@ -165,6 +165,22 @@ export interface Connectivity {
   subscribe(wake: () => void): () => void;
 }
 
+/** The function of an operation that is at work. */
+export interface Nested {
+  readonly operation: string;
+  /** `open`: how many of the calls that it has made may have had an effect. */
+  readonly calls: { open: number };
+  /** Whether another driver has taken its operation over. */
+  overtaken(): Promise<boolean>;
+}
+
+/** Tells inside of which functions of operations the caller is. */
+export interface Nesting {
+  run<T>(nested: Nested, work: () => T): Promise<Awaited<T>>;
+  /** The innermost first. */
+  around(): readonly Nested[];
+}
+
 export interface Platform {
   readonly clock: DeviceClock;
   readonly randomness: Randomness;
@@ -181,8 +197,8 @@ export interface Platform {
   readonly origin?: string | undefined;
   /** The channel on which tools of the process hear the events of every client. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
-  /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if the platform can't tell that, or not cheaply. */
-  readonly nesting?: { run<T>(operation: string, work: () => T): Promise<Awaited<T>>; has(operation: string): boolean } | undefined;
+  /** Absent if the platform can't tell that, or not cheaply. */
+  readonly nesting?: Nesting | undefined;
   /** Called with the signal of each call. Many calls may share one, so the platform must not warn that it has many listeners. */
   readonly shares?: ((signal: AbortSignal) => void) | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */

@@ -12,6 +12,7 @@ import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { withFacts } from './failure.js';
 import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
+import { isOvertaken } from './nested.js';
 import { emit, publish, tellWait } from './observe.js';
 import { commit, readStored, storedIn, storeForOperation } from './record-access.js';
 import { refusalsOf } from './refusals.js';
@@ -148,6 +149,7 @@ function knownTo(drive: Driver) {
 /** Called before each attempt: checks everything that may have changed since the last one. */
 export async function halt(drive: Driver): Promise<Stopped | undefined> {
   const { job, record } = drive;
+  if (await isOvertaken(job.client)) return endWith(drive, 'aborted');
   const stopped = mustStop(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
   const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);

@@ -16,6 +16,7 @@ import { busyError, failed, failure, withFacts } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
+import { counted, isWithin } from './nested.js';
 import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
 import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
@@ -47,7 +48,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const { flights } = client.registry;
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
-  const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
+  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client);
   const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
@@ -69,7 +70,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     heldLock?.();
     heldLock = undefined;
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
-    if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
+    if (settings.whenBusy === 'reject' || isWithin(client, address.operationKey)) throw busyError(operation);
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const heardEnd = flight.ended;

@@ -13,6 +13,7 @@ import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../en
 import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
 import { giveBack, outlives } from '../engine/lease.js';
+import { runNested } from '../engine/nested.js';
 import { operate } from '../engine/operate.js';
 import { within, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf, valueResult } from '../http/answer.js';
@@ -24,6 +25,7 @@ import { hookReading } from '../http/verdict-hook.js';
 import { clientOf, type Once } from '../once.js';
 import type { RunEnd, RunOptions } from '../option-types.js';
 import { runSettings } from '../options.js';
+import type { Nested } from '../ports.js';
 import { parseResult } from './result-schema.js';
 
 /** What a function given to `run` gets. */
@@ -86,12 +88,17 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   return schema && outcome.effect === 'done' ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 
+/** What the function has used, over all attempts of this call, because a later attempt may skip what an earlier one has done. */
+interface Used {
+  /** Its keys: labels given to `child`, and '' for the key itself. */
+  readonly labels: ReadonlySet<string>;
+  /** Calls under names of their own. */
+  readonly calls: Nested['calls'];
+}
+
 function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
-  /**
-   * The keys that the function has used: labels given to `child`, and '' for the key itself. They are collected over all attempts of this
-   * call, because a later attempt may skip what an earlier one has done.
-   */
-  const labels = new Set<string>();
+  const used = { labels: new Set<string>(), calls: { open: 0 } };
+  const { labels, calls } = used;
   const send = async (attempt: AttemptRequest): Promise<AttemptResult> => {
     if (!attempt.leaves()) return { reading: NOT_SENT };
     const { client } = attempt.job;
@@ -125,7 +132,7 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
         },
       );
       const call = () => effect(argument);
-      const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
+      const act = () => runNested(attempt, calls, call);
       let ended: RunEnd<unknown>;
       count(1);
       try {
@@ -141,7 +148,7 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
       }
       // The function has run, so if reading its end fails, that counts as "no answer", not as "nothing sent". With several child keys, the first
       // call may have taken effect, whatever the answer to the last one.
-      const result = await read(end, verdict, attempt, labels).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+      const result = await read(end, verdict, attempt, used).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
       // An earlier function that ignores its signal may still make its call under this key, after this refusal.
       return running.has(key) && result.reading.kind === 'refused' && !result.reading.sticky ? { ...result, reading: OPEN, refusal: undefined } : result;
     });
@@ -154,7 +161,7 @@ async function read(
   end: RunEnd<unknown>,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   attempt: AttemptRequest,
-  labels: ReadonlySet<string>,
+  used: Used,
 ): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
@@ -165,7 +172,7 @@ async function read(
     attempt.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, attempt, labels);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, attempt, used);
   const reading = hookReading(
     attempt.job,
     said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said,
@@ -211,7 +218,7 @@ function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outco
  * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: see
  * {@link inContext}.
  */
-async function readResponse(response: Response, said: Verdict | undefined, attempt: AttemptRequest, labels: ReadonlySet<string>): Promise<AttemptResult> {
+async function readResponse(response: Response, said: Verdict | undefined, attempt: AttemptRequest, { labels, calls }: Used): Promise<AttemptResult> {
   const { client, settings } = attempt.job;
   let answered: Answered = { response, text: '' };
   try {
@@ -229,7 +236,7 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   // An answer of this package tells its key, so any other key that the function has used is that of another call. An earlier function that ignores its
   // signal may come further than this one: the call may be made anew, under another key.
   const isOther = (label: string): boolean => !key?.includes(label ? childKey(attempt.key, label) : attempt.key);
-  const several = effect ? client.registry.running?.has(attempt.key) || [...labels].some(isOther) : labels.size > 1;
+  const several = calls.open > 0 || (effect ? client.registry.running?.has(attempt.key) || [...labels].some(isOther) : labels.size > 1);
   // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
   const known = own.kind === 'in-progress' && effect === 'done' ? FRESH : own;
   const reading = said === undefined ? inContext(known, several, !(attempt.ambiguous || attempt.otherPayloads), effect) : own;

@@ -111,6 +111,7 @@ const TWINS = [
   'src/stores/only-options-lean.ts',
   'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',
+  'src/engine/nested-lean.ts',
   'src/engine/channel-lean.ts',
   'src/http/native-lean.ts',
   'src/http/fetch-options-lean.ts',

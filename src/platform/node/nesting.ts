@@ -1,10 +1,9 @@
-/** Tells whether a call is made inside of the function of an operation, which would wait for itself. */
-import type { Platform } from '../../ports.js';
+/** Tells inside of which functions of operations a call is made. */
+import type { Nested, Platform } from '../../ports.js';
 import { builtin } from '../shared.js';
 
-/** A function of an operation that is at work. `over`: it has ended, though what it left behind may still run in its context. */
-interface Inside {
-  readonly operation: string;
+/** `over`: the function has ended, though what it left behind may still run in its context. */
+interface Inside extends Nested {
   readonly outer: Inside | undefined;
   over: boolean;
 }
@@ -31,8 +30,8 @@ function atWork(): Inside | undefined {
   return inside;
 }
 
-async function run<T>(operation: string, work: () => T): Promise<Awaited<T>> {
-  const inside: Inside = { operation, outer: atWork(), over: false };
+async function run<T>(nested: Nested, work: () => T): Promise<Awaited<T>> {
+  const inside: Inside = { ...nested, outer: atWork(), over: false };
   try {
     return await opened().run(inside, work);
   } finally {
@@ -40,9 +39,10 @@ async function run<T>(operation: string, work: () => T): Promise<Awaited<T>> {
   }
 }
 
-function has(operation: string): boolean {
-  for (let inside = atWork(); inside; inside = inside.outer) if (inside.operation === operation && !inside.over) return true;
-  return false;
+function around(): readonly Nested[] {
+  const all: Inside[] = [];
+  for (let inside = atWork(); inside; inside = inside.outer) if (!inside.over) all.push(inside);
+  return all;
 }
 
-export const nesting: Platform['nesting'] = Number.parseInt(globalThis.process?.versions?.node ?? '', 10) >= NODE_MIN ? { run, has } : undefined;
+export const nesting: Platform['nesting'] = Number.parseInt(globalThis.process?.versions?.node ?? '', 10) >= NODE_MIN ? { run, around } : undefined;

@@ -1,0 +1,38 @@
+/** Calls that are made inside of the functions of operations (`run`), where the platform can tell. Pages have `nested-lean.ts`. */
+import type { Outcome } from '../core/outcome.js';
+import type { Nested } from '../ports.js';
+import type { AttemptRequest, Client } from './client.js';
+
+/** Whether the caller is inside of the function of this operation. */
+export const isWithin = ({ platform }: Client, operation: string): boolean | undefined =>
+  platform.nesting?.around().some((outer) => outer.operation === operation);
+
+/**
+ * Whether another driver has taken over the operation of a function around the caller, and may have been told that there was no effect. Ask it after the
+ * claim of a call: who takes over later, and makes the same call, finds its record, and goes on with its key.
+ */
+export async function isOvertaken({ platform }: Client): Promise<boolean> {
+  for (const outer of platform.nesting?.around() ?? []) if (await outer.overtaken()) return true;
+  return false;
+}
+
+/** Counts a call for the functions around it until its outcome says that it had no effect. Gives what hears of that, and tells `hook`. */
+export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client): ((outcome: Outcome) => void) | undefined {
+  const around = platform.nesting?.around();
+  if (!around?.length) return hook;
+  for (const { calls } of around) calls.open++;
+  return (outcome) => {
+    if (outcome.effect === 'none') for (const { calls } of around) calls.open--;
+    hook?.(outcome);
+  };
+}
+
+/** Runs the function of an operation. `calls`: see {@link Nested}. */
+export function runNested<T>({ job, stillMine }: AttemptRequest, calls: Nested['calls'], work: () => T): T | Promise<Awaited<T>> {
+  const { clock, nesting } = job.client.platform;
+  const begun = clock.now();
+  // Before half of its time is over, the lease can't have run out.
+  const isFresh = () => Math.abs(clock.now() - begun) < job.settings.limits.leaseMs / 2;
+  const overtaken = async () => !isFresh() && !(await stillMine?.());
+  return nesting ? nesting.run({ operation: job.operationKey, calls, overtaken }, work) : work();
+}

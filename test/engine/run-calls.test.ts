@@ -1,0 +1,120 @@
+/**
+ * Goal: what a function of `run` does by calls of the client, under names of their own, counts for the run: one that had an effect is not told as "no
+ * effect", and a process that slept in the function until another one took the operation over makes none any more, because the other one may have been
+ * told that there was no effect. Method: processes whose platform tells where a call was made, the first of which is frozen at every crossing.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Attempt, type Once, type OperationName, run } from '../../src/entries/index.js';
+import { nesting } from '../../src/platform/node/nesting.js';
+import { type Arrival, answers, charged, type Entry } from '../support/server.js';
+import { slow } from '../support/slow-function.js';
+import type { Tab } from '../support/tab.js';
+import { CART, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
+
+const declines = answers(402, { code: 'card_declined' }, { 'idempotent-replayed': 'true' });
+const notFound = answers(404, { code: 'no_address' });
+
+interface Process {
+  readonly tab: Tab;
+  readonly once: Once;
+}
+
+function scene() {
+  const world = newWorld();
+  const start = (name: string): Process => {
+    const tab = world.tab({ name, server: true, locks: false });
+    Object.assign(tab.platform, { nesting });
+    return { tab, once: tab.once({ namespace: 'orders' }) };
+  };
+  const calls = (once: Once, operation: OperationName, options: PayOptions = {}) => pay(once, { ...options, operation, limits: { attempts: 1 } });
+  const charge = (once: Once) => calls(once, ['charge', 'c1']);
+  const work = ({ tab, once }: Process, effect: (attempt: Attempt) => unknown = () => charge(once)) =>
+    tab.in(() => watched(run(once, NAME, effect as () => Promise<Response>, { limits: { attempts: 1 } })));
+  /** How a run ended. Its own key is never sent, so the world does not check that. */
+  const told = async ({ tab }: Process, call: Promise<unknown>) => tab.outcomeOf(await world.run(call.catch((error: unknown) => error)));
+  return { world, start, calls, charge, work, told };
+}
+
+describe('a process that sleeps in the function of `run`, until another one is told that the card was declined', () => {
+  /** A server that declines at first. It repeats what it has answered to a key, and marks that. */
+  function bank({ server }: ReturnType<typeof newWorld>) {
+    const declined = new Set<string | null>();
+    const state = { declining: true };
+    const charges = charged(answers(201, { id: 'ch_1' }));
+    server.otherwise = (arrival: Arrival) => {
+      if (state.declining) declined.add(arrival.key);
+      return (declined.has(arrival.key) ? declines : charges)(arrival, server);
+    };
+    return state;
+  }
+
+  test('before it makes its call: it makes none, and the next delivery charges', async () => {
+    const { world, start, charge, work, told } = scene();
+    const [first, second] = [start('first'), start('second')];
+    const card = bank(world);
+    const { effect, end } = slow(() => charge(first.once));
+    const [sleeping] = await world.begin(work(first, effect));
+    first.tab.freeze();
+    await world.clock.advance(40 * SECOND);
+    expect(await told(second, work(second))).toMatchObject({ effect: 'none' });
+    card.declining = false;
+    first.tab.thaw();
+    await end();
+    expect(await told(first, sleeping)).toMatchObject({ effect: 'unknown' });
+    expect(world.server.arrivals.map(({ from }) => from)).toEqual(['second']);
+    expect(await told(second, work(second))).toMatchObject({ effect: 'done' });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  // Its claim is behind the first one.
+  test.each(Array.from({ length: 23 }, (_, crossing) => crossing + 2))(
+    'at crossing %i: nothing is charged after that, until the next delivery',
+    async (crossing) => {
+      const { world, start, work, told } = scene();
+      const [first, second] = [start('first'), start('second')];
+      const card = bank(world);
+      first.tab.at(crossing, () => first.tab.freeze());
+      const [sleeping] = await world.begin(work(first));
+      await world.clock.advance(40 * SECOND);
+      const outcome = await told(second, work(second));
+      card.declining = false;
+      first.tab.thaw();
+      const own = await told(first, sleeping);
+      if (outcome?.effect === 'none') expect([...world.server.charged], own?.effect).toEqual([]);
+      const later = start('later');
+      await world.clock.advance(40 * SECOND);
+      await told(later, work(later));
+      expect(world.server.charged.size).toBeLessThan(2);
+    },
+  );
+});
+
+describe('a function that makes several calls under names of their own', () => {
+  test.each<[string, (once: Once) => Promise<Response>, Entry]>([
+    ['the Response of another such call', (once) => pay(once, { operation: ['notify', 1] }), notFound],
+    ['a Response of its own', async () => Response.json(CART, { status: 404 }), notFound],
+  ])('of which the first one took effect, and which returns %s, a refusal: unknown', async (_, last, meets) => {
+    const { world, start, charge, work, told } = scene();
+    const one = start('one');
+    for (let delivery = 0; delivery < 2; delivery++) {
+      const effect = async () => {
+        expect((await charge(one.once)).ok).toBe(true);
+        return last(one.once);
+      };
+      world.server.otherwise = (arrival) => (world.server.charged.size ? meets : charged(answers(201)))(arrival, world.server);
+      expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+      world.server.otherwise = meets;
+    }
+  });
+
+  test('which were all refused: it is refused, as another card may be taken', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.otherwise = declines;
+    const effect = async () => {
+      await calls(one.once, ['charge', 'first card']);
+      return calls(one.once, ['charge', 'second card']);
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'none' });
+  });
+});
