@@ -12,7 +12,7 @@ import { inTransaction, refuseWithin } from './unfit.js';
  * As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Of those
  * that were there before this module, sinon's have a `clock`, and Node's are bound functions.
  */
-const { setImmediate } = globalThis as { setImmediate: ((run: () => void) => unknown) & { readonly clock?: unknown } };
+const { setImmediate, setTimeout } = globalThis as typeof globalThis & { setImmediate: { readonly clock?: unknown } };
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */

@@ -219,6 +219,19 @@ test("a test's fake timers do not hold up the store, which has only a file to wa
   expect(ends).toMatchObject([{ value: 'stored' }, { value: 'stored' }]);
 });
 
+test('nor while it waits for the lock of another connection', async () => {
+  const path = fresh();
+  const store = storeOn({ path });
+  await put(store, 'a');
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  vi.useFakeTimers();
+  const waiting = put(store, 'b');
+  realTimeout(() => other.exec('COMMIT'), 50);
+  expect(await Promise.race([waiting, within(5000)]).finally(() => vi.useRealTimers())).toBe('stored');
+  other.close();
+});
+
 test.for([
   ['sinon, as in Vitest and Jest', () => vi.useFakeTimers(), () => vi.useRealTimers()],
   ["Node's test runner", () => mock.timers.enable(), () => mock.timers.reset()],
