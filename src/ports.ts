@@ -168,8 +168,8 @@ export interface Connectivity {
 /** The function of an operation that is at work. */
 export interface Nested {
   readonly operation: string;
-  /** `open`: how many of the calls that it has made may have had an effect. */
-  readonly calls: { open: number };
+  /** The calls that it has made and that may have had an effect, by operation. */
+  readonly calls: Map<string, 'done' | 'unknown'>;
   /** Whether another driver has taken its operation over. */
   overtaken(): Promise<boolean>;
 }

@@ -16,13 +16,19 @@ export async function isOvertaken({ platform }: Client): Promise<boolean> {
   return false;
 }
 
-/** Counts a call for the functions around it until its outcome says that it had no effect. Gives what hears of that, and tells `hook`. */
-export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client): ((outcome: Outcome) => void) | undefined {
+/**
+ * Notes a call for the functions around it, until its outcome says that it had no effect. Gives what hears of that, and tells `hook`. What an earlier
+ * attempt of the function left unknown, the same call may find refused in a later one.
+ */
+export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client, operation: string): ((outcome: Outcome) => void) | undefined {
   const around = platform.nesting?.around();
   if (!around?.length) return hook;
-  for (const { calls } of around) calls.open++;
+  for (const { calls } of around) if (!calls.has(operation)) calls.set(operation, 'unknown');
   return (outcome) => {
-    if (outcome.effect === 'none') for (const { calls } of around) calls.open--;
+    for (const { calls } of around) {
+      if (outcome.effect === 'done') calls.set(operation, 'done');
+      else if (outcome.effect === 'none' && calls.get(operation) !== 'done') calls.delete(operation);
+    }
     hook?.(outcome);
   };
 }

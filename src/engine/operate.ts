@@ -48,7 +48,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const { flights } = client.registry;
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
-  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client);
+  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client, address.operationKey);
   const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);

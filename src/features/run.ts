@@ -97,7 +97,7 @@ interface Used {
 }
 
 function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
-  const used = { labels: new Set<string>(), calls: { open: 0 } };
+  const used = { labels: new Set<string>(), calls: new Map<string, 'done' | 'unknown'>() };
   const { labels, calls } = used;
   const send = async (attempt: AttemptRequest): Promise<AttemptResult> => {
     if (!attempt.leaves()) return { reading: NOT_SENT };
@@ -236,7 +236,7 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   // An answer of this package tells its key, so any other key that the function has used is that of another call. An earlier function that ignores its
   // signal may come further than this one: the call may be made anew, under another key.
   const isOther = (label: string): boolean => !key?.includes(label ? childKey(attempt.key, label) : attempt.key);
-  const several = calls.open > 0 || (effect ? client.registry.running?.has(attempt.key) || [...labels].some(isOther) : labels.size > 1);
+  const several = calls.size > 0 || (effect ? client.registry.running?.has(attempt.key) || [...labels].some(isOther) : labels.size > 1);
   // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
   const known = own.kind === 'in-progress' && effect === 'done' ? FRESH : own;
   const reading = said === undefined ? inContext(known, several, !(attempt.ambiguous || attempt.otherPayloads), effect) : own;

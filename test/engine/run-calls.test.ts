@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Attempt, type Once, type OperationName, run } from '../../src/entries/index.js';
 import { nesting } from '../../src/platform/node/nesting.js';
-import { type Arrival, answers, charged, type Entry } from '../support/server.js';
+import { type Arrival, answers, charged, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
@@ -105,6 +105,16 @@ describe('a function that makes several calls under names of their own', () => {
       expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
       world.server.otherwise = meets;
     }
+  });
+
+  test('of which a lost answer turns out to be a refusal when the function runs again: it is refused', async () => {
+    const { world, start, calls, told } = scene();
+    const one = start('one');
+    world.server.otherwise = declines;
+    world.server.plays(lost());
+    const call = one.tab.in(() => watched(run(one.once, NAME, () => calls(one.once, ['charge', 'c1']), { limits: { attempts: 2 } })));
+    expect(await told(one, call)).toMatchObject({ effect: 'none' });
+    expect(world.server.arrivals).toHaveLength(2);
   });
 
   test('which were all refused: it is refused, as another card may be taken', async () => {
