@@ -8,7 +8,7 @@ import type { OnceFormElement, Shared } from './options.js';
 import { alreadyIfEdited, isFormDone, isSameName, isSamePress, isStill, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
-import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
+import { BUSY, ENDED, type FormMoment, type FormOutcome, isTooLate, LAST_WORDS, report, wordsFor } from './words.js';
 
 export class FormController {
   moment: FormMoment | '' = '';
@@ -162,9 +162,8 @@ export class FormController {
   }
 
   #showOutcome(told: FormOutcome): void {
-    const asks = told.moment === 'unknown';
-    const { first, rest = [] } = this.#form && (asks || told.moment === 'refused') ? this.#errors.show(this.#form, told.answer) : {};
-    this.#show(told.moment, told, asks, rest);
+    const { first, rest = [] } = this.#form && /^(unknown|refused)$/.test(told.moment) ? this.#errors.show(this.#form, told.answer) : {};
+    this.#show(told.moment, told, true, rest);
     if (!this.#element.isConnected) return;
     if (told.moment === 'done' && !this.#next.length) this.#goOn(isFormDone(this.#payment as Operation, told));
     else first?.focus();
@@ -214,7 +213,7 @@ export class FormController {
     const turn = ++this.#turn;
     const found = await openOf(this.#shared.client, name);
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
-    if (!found?.inFlight) return this.#show('unknown', undefined, !!this.#shared.settings.reconcile || found?.resumable);
+    if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#showState(), LOOK_AGAIN_MS);
@@ -227,13 +226,14 @@ export class FormController {
     this.#show('');
   }
 
-  /** `asks`: offer the button "Check", if the moment is `unknown`. */
+  /** `asks`: what was sent can be sent again, so offer the button "Check", if the moment is `unknown`. The app's `reconcile` can always be asked. */
   #show(moment: FormMoment | '', told?: FormOutcome, asks = !!this.#open, rest: readonly string[] = []): void {
     const { says = {} } = this.#shared.options;
     // `told` is the outcome of this very submit, which is more precise than the stored state.
     if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told, this.#payment?.state), ...rest].join(' '));
     this.#mark(moment);
-    this.#status?.offer(asks && moment === 'unknown' ? wordsFor(this.#element, says, 'check') : undefined);
+    const offers = moment === 'unknown' && (this.#shared.settings.reconcile || (asks && !isTooLate(told, this.#payment?.state)));
+    this.#status?.offer(offers ? wordsFor(this.#element, says, 'check') : undefined);
   }
 
   /** Sets the moment, and removes the text instead of showing one. */

@@ -79,8 +79,8 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     }
 
     readonly #form: FormController = new FormController(this, shared);
-    /** It has no name yet: Angular's router inserts an element frames before it binds the attributes. */
-    #waits = false;
+    /** Set while it has no name yet: Angular's router inserts an element frames before it binds the attributes. */
+    #waits: ReturnType<typeof setTimeout> | undefined;
 
     constructor() {
       super();
@@ -99,13 +99,13 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     connectedCallback(): void {
       takeOver(this);
       shared.gestures.hear(this.ownerDocument.defaultView);
-      this.#waits = !this.hasAttribute('operation');
-      if (this.#waits) setTimeout(() => this.#waits && this.#begin(), NAME_MS);
-      else this.#begin();
+      if (this.hasAttribute('operation')) this.#begin();
+      else this.#waits = setTimeout(() => this.#begin(), NAME_MS);
     }
 
     #begin(): void {
-      this.#waits = false;
+      clearTimeout(this.#waits);
+      this.#waits = undefined;
       withForm(this, () => this.#form.connect());
     }
 
@@ -125,6 +125,8 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
     }
 
     disconnectedCallback(): void {
+      // An element that is moved waits for its name anew.
+      clearTimeout(this.#waits);
       this.#form.disconnect();
     }
   }

@@ -138,6 +138,22 @@ test('a name that is set right after the element is added, as by Alpine and Angu
   await shop.oneEffect();
 });
 
+test('an element without a name that is moved: it waits for its name anew, and no error is reported', async ({ shop }) => {
+  const element = document.createElement(define(client(shop))) as OnceFormElement;
+  element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  host.append(element);
+  await pause(700);
+  host.insertAdjacentElement('afterbegin', document.createElement('div'))?.append(element);
+  await pause(600);
+  expect(reported).toEqual([]);
+  element.operation = 'pay 1';
+  element.querySelector('button')?.click();
+  await expect.poll(() => element.state).toBe('done');
+  expect(reported).toEqual([]);
+  await shop.oneEffect();
+});
+
 test("a name that is bound frames later, as in Angular's router: no error is reported, and the element shows the state", async ({ shop }) => {
   const page = show({ shop, client: { limits: { attempts: 1 } } });
   await shop.meets('lose-response');

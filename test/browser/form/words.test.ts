@@ -2,9 +2,9 @@
  * Goal: once-form says what is known, in the words of the page, and reports markup that it cannot serve. Method: real forms and clicks. None of
  * it depends on the engine.
  */
-import { memoryStore } from 'oncefetch';
+import { memoryStore, reconciling, requests } from 'oncefetch';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
-import { answers, host, lineOf, paid, reported, show, withForms } from '../support/form.js';
+import { answers, checkOf, host, lineOf, paid, reported, show, withForms } from '../support/form.js';
 import { Shop, test } from '../support/shop.js';
 
 withForms();
@@ -80,6 +80,42 @@ describe('when the server may have forgotten the key', () => {
     later();
     for (const page of pages) page.press();
     for (const [n, [, , said]] of cases.entries()) await pages[n]?.says(said);
+  });
+
+  const isOffered = ({ element }: { readonly element: Element }): boolean => checkOf(element)?.hidden === false;
+
+  test('"Check" is offered no longer, here and in the next page, because nothing would be asked under the key', async () => {
+    const { fetch, client } = lost();
+    const shop = new Shop();
+    const page = show({ shop, client: { ...client, use: [requests()], keep: { request: true } } });
+    page.press();
+    await page.says(UNSURE);
+    expect(isOffered(page)).toBe(true);
+    const before = show({ shop, once: page.once });
+    await before.says(UNSURE);
+    expect(isOffered(before)).toBe(true);
+    later();
+    // Nothing has redrawn the button since. Its press says that it is too late.
+    checkOf(page.element)?.click();
+    await page.says(EXPIRED);
+    const next = show({ shop, once: page.once });
+    await next.says(EXPIRED);
+    expect([isOffered(page), isOffered(next), fetch.mock.calls.length]).toEqual([false, false, 1]);
+  });
+
+  test('"Check" is offered if the app can be asked, and shows what the app knows', async () => {
+    const { client } = lost();
+    let known: 'done' | 'unknown' = 'unknown';
+    const page = show({ client: { ...client, use: [reconciling()], reconcile: async () => known } });
+    page.press();
+    await page.says(UNSURE);
+    later();
+    page.press();
+    await page.says(EXPIRED);
+    expect(isOffered(page)).toBe(true);
+    known = 'done';
+    checkOf(page.element)?.click();
+    await page.says(DONE);
   });
 });
 
