@@ -1,7 +1,10 @@
 /** The browser's client. Browser and server code both import it. */
-import { createOnce, type OperationState } from 'oncefetch';
+import { createOnce, namespace, type OperationState } from 'oncefetch';
 
 export const once = createOnce({ namespace: () => /(?:^|; )user=(\w+)/.exec(document.cookie)?.[1] ?? '' });
+
+/** Whether the session is over. `answer`: what the call gave or threw. */
+export const mustLogIn = (answer: unknown): boolean => namespace(once) === undefined || (answer instanceof Response && answer.status === 401);
 
 /** What the customer is told about a payment that this browser sent. `said`: what the server knew when it rendered the page. */
 export function told(state: OperationState, said: string): string {

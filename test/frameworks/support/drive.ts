@@ -27,11 +27,11 @@ const EVERY = Number.POSITIVE_INFINITY;
 const NO_SCRIPT = { javaScriptEnabled: false };
 
 const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
-export const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
+const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
 
-/** Runs the same tests on each app, and those of this app. */
-export function drive(app: App, own: (world: () => World) => void = () => {}): void {
-  describe(app.name, () => (missing === undefined ? suite(app, own) : absent(missing)));
+/** Runs the same tests on each app. */
+export function drive(app: App): void {
+  describe(app.name, () => (missing === undefined ? suite(app) : absent(missing)));
 }
 
 function absent(why: string): void {
@@ -41,7 +41,7 @@ function absent(why: string): void {
   });
 }
 
-function suite(app: App, own: (world: () => World) => void): void {
+function suite(app: App): void {
   let world: World;
   beforeAll(async () => {
     world = await World.start(app);
@@ -53,8 +53,8 @@ function suite(app: App, own: (world: () => World) => void): void {
     withScript(path, () => world);
     withoutScript(path, () => world);
   });
-  own(() => world);
   describe('a lost answer of the app', () => lost(['/action', ...app.pages], () => world));
+  describe('a log-out before a press', () => loggedOut(['/action', '/form', ...app.pages], () => world));
 
   test('nothing about oncefetch is printed when the app is built, started and used', () => {
     const said = readFileSync(join(made, `${app.folder}.log`), 'utf8') + world.server.said();
@@ -162,6 +162,41 @@ function lost(actions: readonly string[], world: () => World): void {
     const answer = page.waitForResponse('**/api/payments');
     await pay(page);
     expect((await answer).status()).toBe(201);
+    await world().chargedOnce();
+  });
+}
+
+function loggedOut(paths: readonly string[], world: () => World): void {
+  const saysSo = async (page: Page): Promise<void> => {
+    await pay(page);
+    await page.getByText('Please log in.').waitFor();
+    expect(await page.getByText('Not sure').count()).toBe(0);
+    expect(world().charges()).toEqual([]);
+  };
+
+  test.each(paths)('in another tab, %s: nothing is charged, and the page says to log in, not that it is not sure', async (path) => {
+    const page = await world().customer(path);
+    await page.context().clearCookies();
+    await saysSo(page);
+  });
+
+  test('that only the server knows of, /form: the same, and a press after the log-in is charged once', async () => {
+    const page = await world().customer('/form');
+    const user = await page.context().cookies();
+    await page.route('**/api/payments', async (route) => {
+      const { cookie: _, ...headers } = await route.request().allHeaders();
+      await route.continue({ headers });
+    });
+    await page.context().clearCookies();
+    // The page's own script still sees the user.
+    await page.evaluate(() => void Object.defineProperty(document, 'cookie', { get: () => 'user=ann' }));
+    await saysSo(page);
+    await page.unroute('**/api/payments');
+    await page.context().addCookies(user);
+    await page.reload();
+    await hydrated(page);
+    await pay(page);
+    await says(page, DONE);
     await world().chargedOnce();
   });
 }

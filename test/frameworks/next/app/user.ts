@@ -1,8 +1,8 @@
 import { cookies } from 'next/headers';
+import { redirect } from 'next/navigation';
 
-/** The user of the session. A real shop verifies the cookie. */
-export async function userHere(): Promise<string> {
-  const user = (await cookies()).get('user')?.value;
-  if (!user) throw new Error('Log in first');
-  return user;
-}
+/** The user of the session, if there is one. A real shop verifies the cookie. */
+export const userIfAny = async (): Promise<string | undefined> => (await cookies()).get('user')?.value;
+
+/** For pages and actions. If nobody is logged in, leads to the log-in: an error would show `error.tsx`. */
+export const userHere = async (): Promise<string> => (await userIfAny()) ?? redirect('/login');

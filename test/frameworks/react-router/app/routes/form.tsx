@@ -1,7 +1,7 @@
-import { namespace, outcomeOf } from 'oncefetch';
+import { outcomeOf } from 'oncefetch';
 import { useOperation } from 'oncefetch/react';
 import { type ClientActionFunctionArgs, useFetcher, useLoaderData } from 'react-router';
-import { once, told } from '../../../shop/once';
+import { mustLogIn, once, told } from '../../../shop/once';
 import type { loader } from './action';
 
 export { action, loader } from './action'; // without script the form is sent to this route, and is the same payment
@@ -10,7 +10,7 @@ export async function clientAction({ request }: ClientActionFunctionArgs) {
   const form = await request.formData();
   const call = once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', form.get('cart') as string] });
   const answer: unknown = await call.catch((error: unknown) => error);
-  if (namespace(once) === undefined || (answer instanceof Response && answer.status === 401)) throw new Response(null, { status: 401 });
+  if (mustLogIn(answer)) throw new Response(null, { status: 401 });
   if (!outcomeOf(answer)) throw answer; // a bug; what became of the payment is in the state
   return null;
 }

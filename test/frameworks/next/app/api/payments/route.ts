@@ -1,7 +1,9 @@
 import { charge } from '../../../../shop/payments';
-import { userHere } from '../../user';
+import { userIfAny } from '../../user';
 
 export async function POST(request: Request): Promise<Response> {
+  const user = await userIfAny();
+  if (!user) return new Response(null, { status: 401 });
   const form = await request.formData();
-  return charge(await userHere(), form.get('cart') as string, String(form.get('card')));
+  return charge(user, form.get('cart') as string, String(form.get('card')));
 }
