@@ -8,7 +8,7 @@ import type { OnceFormElement, Shared } from './options.js';
 import { alreadyIfEdited, isFormDone, isSameName, isSamePress, isStill, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
-import { BUSY, ENDED, type FormMoment, type FormOutcome, isTooLate, LAST_WORDS, report, wordsFor } from './words.js';
+import { BUSY, ENDED, type FormMoment, type FormOutcome, isTooLate, LAST_WORDS, reasonOf, report, wordsFor } from './words.js';
 
 export class FormController {
   moment: FormMoment | '' = '';
@@ -33,7 +33,7 @@ export class FormController {
   #sent: Press | undefined;
   /** The operation that was sent last, while it may have taken effect. */
   #open: OperationName | undefined;
-  /** Keep showing `unknown` although the state of the form's operation does not: a button has its own operation, or the record could not be stored. */
+  /** Keep showing `unknown` although the state of the form's operation does not: a button has its own operation, or there is no sound record of it. */
   #kept = false;
   #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -144,7 +144,8 @@ export class FormController {
     // Drop waiting presses whose form was edited or disabled since: the user will press again.
     this.#next = this.#next.filter((one) => !sendsOther(one, this.#element));
     if (told.moment === 'failed') report(told.error);
-    [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
+    this.#kept = reasonOf(told) === 'record' || this.#payment?.state.phase !== 'unsettled';
+    this.#open = told.moment === 'unknown' ? name : undefined;
     this.#tell(told);
     if (this.#next[0] && !this.#busy) await this.#send(this.#next[0]);
     // If a button's own operation was sent after that, its outcome must not hide that the form is done.
@@ -210,8 +211,7 @@ export class FormController {
 
   /** For an unsettled operation: shows `sending` if another tab is driving it, and may still bring it to an end; otherwise `unknown`. */
   async #showOpen(name: OperationName): Promise<void> {
-    const turn = ++this.#turn;
-    const found = await openOf(this.#shared.client, name);
+    const [turn, found] = [++this.#turn, await openOf(this.#shared.client, name)];
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');

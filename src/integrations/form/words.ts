@@ -61,21 +61,23 @@ export function report(error: unknown): void {
   });
 }
 
-const reasonOf = (told: FormOutcome | undefined): string | undefined => (told?.outcome as { readonly reason?: string } | undefined)?.reason;
+/** Why nobody knows, or why nothing was sent. */
+export const reasonOf = (told: FormOutcome | undefined): string | undefined => (told?.outcome as { readonly reason?: string } | undefined)?.reason;
 
 /** Whether it is too late to send again, because the server may have forgotten the key. `state`: that of the form's operation. */
 export const isTooLate = (told: FormOutcome | undefined, state: OperationState | undefined): boolean =>
   told?.outcome ? reasonOf(told) === 'key-expired' : state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
 
 /**
- * The closer word for a moment. `expired`: a press would not send it again. `login`: a 401 says only that the log-in has expired, as a copy that the
- * browser sent before may have taken effect. `unread`: nothing was sent because a file has changed on the disk, or is gone, since it was chosen, or is
- * too large.
+ * The closer word for a moment. `expired`: a press would not send it again, also because the form goes to another address by now, or because the
+ * record is damaged. `login`: a 401 says only that the log-in has expired, as a copy that the browser sent before may have taken effect. `unread`:
+ * nothing was sent because a file has changed on the disk, or is gone, since it was chosen, or is too large.
  */
 function closerWord(of: keyof FormWords, told: FormOutcome | undefined, state: OperationState | undefined): keyof FormWords {
   if (of === 'unsent') return reasonOf(told) === 'unreplayable-body' ? 'unread' : of;
   if (of !== 'unknown') return of;
-  return isTooLate(told, state) ? 'expired' : told?.response?.status === 401 ? 'login' : of;
+  const isStuck = reasonOf(told) === 'elsewhere' || (told?.error as { readonly code?: string } | undefined)?.code === 'ERR_ONCE_RECORD';
+  return isStuck || isTooLate(told, state) ? 'expired' : told?.response?.status === 401 ? 'login' : of;
 }
 
 /** The server's own text for a refusal (RFC 9457). */

@@ -5,7 +5,7 @@
 import { memoryStore, pending, type Store } from 'oncefetch';
 import { act, createElement as h, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { client, define, host, type OnPage, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
@@ -193,4 +193,63 @@ test('the disk is full when the answer comes: the form still says that it is don
   window.dispatchEvent(new Event('pageshow'));
   for (let reads = 0; reads < 5; reads++) await pending(page.once);
   expect(page.status()).toBe('Done.');
+});
+
+describe('a form that was rendered for another user gets a 403, before the server looks at the key', () => {
+  /** A server that keeps keys for each account. `session`: who is logged in there; `page`: who is logged in as far as the page can see. */
+  function shopOf() {
+    const here = { session: 'ann', page: 'ann', loses: false };
+    const shop = new Shop();
+    const charges: string[] = [];
+    const fetch = (async (_: string, init?: RequestInit) => {
+      const key = `${here.session} ${new Headers(init?.headers).get('idempotency-key')}`;
+      if (here.session !== 'ann') return Response.json({ title: 'This form is another user’s.' }, { status: 403 });
+      const replayed = charges.includes(key);
+      if (!replayed) charges.push(key);
+      if (here.loses) throw new TypeError('Failed to fetch');
+      return Response.json({ id: 1 }, { status: 201, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
+    }) as typeof globalThis.fetch;
+    const open = (element = 'operation="pay 1"'): OnPage =>
+      show({ shop, client: { fetch, namespace: () => `${shop.namespace} ${here.page}`, limits: { attempts: 1 } }, fields: CARD, element });
+    return { here, charges, open };
+  }
+
+  test('the other user is not told that it is done or refused; the right user’s next page shows nothing of it, and pays once', async () => {
+    const { here, charges, open } = shopOf();
+    const page = open();
+    Object.assign(here, { session: 'bert', page: 'bert' });
+    page.press();
+    await page.says(/^Not sure yet/);
+    expect(charges).toEqual([]);
+    const own = open('operation="pay 2"');
+    Object.assign(here, { session: 'ann', page: 'ann' });
+    const next = open();
+    for (let reads = 0; reads < 3; reads++) await pending(next.once);
+    expect([own.status(), next.status(), next.element.state]).toEqual(['', '', '']);
+    next.press();
+    await next.says('Done.');
+    expect(charges).toEqual(['ann k-1']);
+  });
+
+  test('it is not told as refused: the page may not have seen the log-in yet, and its earlier attempt may have charged', async () => {
+    const { here, charges, open } = shopOf();
+    const page = open();
+    here.loses = true;
+    page.press();
+    await page.says(/^Not sure yet/);
+    Object.assign(here, { loses: false, session: 'bert' });
+    page.press();
+    await expect
+      .poll(() => page.outcomes.map(({ moment, response }) => [moment, response?.status]))
+      .toEqual([
+        ['unknown', undefined],
+        ['unknown', 403],
+      ]);
+    here.session = 'ann';
+    const next = open();
+    await next.says(/^Not sure yet/);
+    next.press();
+    await next.says('Done.');
+    expect(charges).toEqual(['ann k-1']);
+  });
 });

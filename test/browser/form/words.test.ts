@@ -2,7 +2,7 @@
  * Goal: once-form says what is known, in the words of the page, and reports markup that it cannot serve. Method: real forms and clicks. None of
  * it depends on the engine.
  */
-import { memoryStore, reconciling, requests } from 'oncefetch';
+import { memoryStore, reconciling, requests, type Store, type Stored } from 'oncefetch';
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { answers, checkOf, host, lineOf, paid, reported, show, withForms } from '../support/form.js';
 import { Shop, test } from '../support/shop.js';
@@ -117,6 +117,40 @@ describe('when the server may have forgotten the key', () => {
     checkOf(page.element)?.click();
     await page.says(DONE);
   });
+});
+
+test('the form goes to another address by now: a press sends nothing, and the text does not say to send it again', async () => {
+  const { fetch } = answers(Response.json({}, { status: 503 }));
+  const shop = new Shop();
+  const [before, now] = [shop, Object.assign(new Shop(), { namespace: shop.namespace })].map((one) =>
+    show({ shop: one, client: { fetch, limits: { attempts: 1 } } }),
+  );
+  before?.press();
+  await before?.says(UNSURE);
+  await now?.says(UNSURE);
+  now?.press();
+  await now?.says('Nobody can tell whether it is done, and it is too late to send it again. Please ask us.');
+  expect(now?.outcomes[0]?.outcome).toMatchObject({ effect: 'unknown', reason: 'elsewhere', attempts: 0 });
+});
+
+test('the record is damaged: a press sends nothing, and the text does not say to send it again', async () => {
+  const { fetch, bodies } = answers(Response.json({}, { status: 503 }));
+  const store = memoryStore();
+  let damages = false;
+  const seen = (found: unknown): Stored => (damages && found ? { ...found, key: 'another' } : found) as Stored;
+  const damaged: Store = {
+    ...store,
+    read: async (id) => seen(await store.read(id)),
+    update: (id, change, ...more) => store.update(id, (found, now) => change(seen(found), now), ...more),
+    scan: async (query) => ({ ...(await store.scan(query)), records: (await store.scan(query)).records.map(seen) as never }),
+  };
+  const page = show({ client: { fetch, store: damaged, limits: { attempts: 1 } } });
+  page.press();
+  await page.says(UNSURE);
+  damages = true;
+  page.press();
+  await page.says('Nobody can tell whether it is done, and it is too late to send it again. Please ask us.');
+  expect([page.outcomes[1]?.outcome?.effect, bodies.length]).toEqual(['unknown', 1]);
 });
 
 describe('when the log-in has expired', () => {
