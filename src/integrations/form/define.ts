@@ -65,8 +65,8 @@ function takeOver(element: OnceFormElement): void {
 function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean }): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
-  const mayRepeat = shared.settings.repeat !== 'never' || !!options.call;
-  const began = pageBegan();
+  const { client, settings } = shared;
+  const [mayRepeat, began] = [settings.repeat !== 'never' || !!options.call, pageBegan()];
   class OnceForm extends HTMLElement implements OnceFormElement {
     declare operation: string | null;
     declare known: string | null;
@@ -117,12 +117,7 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
       }
       if (attribute === 'known') {
         const loading = page.defines || document.readyState !== 'complete';
-        this.#form.known.rendered(
-          this,
-          namespace(shared.client),
-          loading || this.isConnected,
-          loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now(),
-        );
+        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now());
       }
       if (this.#waits && attribute === 'operation') this.#begin();
       else this.#form.changed();
