@@ -51,7 +51,7 @@ export interface Client {
 }
 
 /** What all clients and all copies of the package in one realm share. */
-export interface Registry extends InFlightTables, ScreenTables {
+export interface Registry extends InFlightTables, ScreenTables<Client> {
   /**
    * Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. Each is in a
    * box that is emptied when it leaves the table: until its next full collection, V8 keeps what a Map held whenever it grew or shrank.

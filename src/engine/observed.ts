@@ -4,9 +4,11 @@ import type { OnceEvent, OnceEventDetail, WaitReason } from '../core/event.js';
 import type { Label, Namespace, OperationKey } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { TabChannel } from '../ports.js';
 import type { Result } from './result.js';
+import type { StopSignal } from './stop-signal.js';
 
 /** An operation that has not settled, as it is stored. Times are wall clock, ms. */
 export interface PendingOperation<Meta = Json> {
@@ -72,15 +74,24 @@ export interface Log<Client> {
   callOf?: WeakMap<OnceEvent, object>;
 }
 
+/** What the engine tells of an operation. `left`: the record of a call that left it open. */
+export type Told = OperationState | { readonly phase: 'unsettled'; readonly left: OnceRecord };
+
 export interface ObservableState {
   state: OperationState;
   readonly listeners: Set<() => void>;
+  /** The client that is about to read it from the store. */
+  reader?: object | undefined;
+  /** Another read is scheduled, by a client that closes with this signal. */
+  scheduled?: StopSignal | undefined;
 }
 
 /** What the screens of one realm have in common. */
-export interface ScreenTables {
+export interface ScreenTables<Client> {
   /** What screens see, by operation key. */
   readonly lives: Map<OperationKey, ObservableState>;
+  /** Shows what a call tells; if it tells nothing, that it has ended. Set by the first screen: until then calls only note in `lives` what they tell. */
+  show?: ((client: Client, operationKey: OperationKey, told?: Told) => void) | undefined;
   /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
   readonly screens: Set<(stored: boolean | OperationKey) => void>;
   /** Between this page and other tabs. `channel` is open, and `off` ends that, while there is a screen; `telling`: a message will leave in this tick. */

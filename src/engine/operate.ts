@@ -17,7 +17,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { counted, isWithin } from './nested.js';
-import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
+import { announceChange, emit, guarded, publish, readAnew } from './observe.js';
 import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
@@ -238,11 +238,8 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   flight.ended = true;
   if (driven) flight.seen.at = outcome.effect === 'none' ? Infinity : -Infinity;
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
-  else {
-    // This is what the driver knows. The app may have changed or removed the record meanwhile.
-    if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
-    readAnew(client, operationKey);
-  }
+  // The record is what the driver knows. The app may have changed or removed it meanwhile.
+  else readAnew(client, operationKey, record);
   if (driven) emit(job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
   flight.land(ended);

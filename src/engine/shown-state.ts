@@ -1,12 +1,29 @@
 /** What a screen shows for a stored record. */
 import type { OperationKey } from '../core/ids.js';
 import { decodeName } from '../core/name.js';
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
+import type { Json } from '../option-types.js';
 import type { Client } from './client.js';
 import { endOf, withFacts } from './failure.js';
-import { pendingOf } from './observe.js';
-import type { OperationState } from './observed.js';
-import { recordLeftOpen } from './registry.js';
+import type { OperationState, PendingOperation } from './observed.js';
+import { keyedOperationOf, recordLeftOpen } from './registry.js';
+
+export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
+  name: decodeName(record.label),
+  key: record.key,
+  createdAt: record.createdAt,
+  firstSentAt: record.firstSentAt,
+  sent: record.ambiguous ? 'maybe' : 'no',
+  expiresAt: (!record.link && record.windowEndsAt) || record.forgetAt,
+  retryAt: record.retryAt,
+  // What a `dialect` function gives for the request shows when it is resumed.
+  resumable:
+    (!!settings.dialectOf || settings.dialect.name === record.dialect) &&
+    (registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests)),
+  inFlight,
+  meta: record.meta as Json | undefined,
+  cursor: JSON.stringify([record.label, record.id]),
+});
 
 /** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {

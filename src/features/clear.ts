@@ -6,11 +6,12 @@ import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { announceChange, pendingOf, publish } from '../engine/observe.js';
+import { announceChange, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
 import { knownDone, noteLogOut } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
+import { pendingOf } from '../engine/shown-state.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
 

@@ -3,7 +3,7 @@ import { check } from '../check.js';
 import type { Label } from '../core/ids.js';
 import { namePrefix, type OperationName } from '../core/name.js';
 import type { Client } from '../engine/client.js';
-import * as observe from '../engine/observe.js';
+import * as screens from '../engine/screens.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which operations count, and for how long. */
@@ -46,7 +46,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
     if (isSending(client, begins)) window?.addEventListener('beforeunload', asks);
     else window?.removeEventListener('beforeunload', asks);
   };
-  const unwatch = observe.watch(client, look);
+  const unwatch = screens.watch(client, look);
   const stop = (): void => {
     unwatch();
     window?.removeEventListener('beforeunload', asks);

@@ -6,9 +6,10 @@ import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { observedState, publish, watch } from '../engine/observe.js';
+import { publish } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored } from '../engine/record-access.js';
+import { LOADING, observedState, watch } from '../engine/screens.js';
 import { stateOf } from '../engine/shown-state.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
@@ -75,9 +76,6 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
 /** How long after a failed read the store is read again, ms. */
 const LOOK_AGAIN_MS = 2000;
 
-/** States for which another read is scheduled, with the client that scheduled it. */
-const scheduled = new WeakMap<object, Client>();
-
 /** Reads the stored record. If that fails and a screen listens, tries again after a while. */
 async function look(client: Client, address: OperationAddress, mounted = false): Promise<void> {
   const { lives } = client.registry;
@@ -87,34 +85,29 @@ async function look(client: Client, address: OperationAddress, mounted = false):
     const found = lives.get(address.operationKey);
     // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
     if (!found?.listeners.size) lives.delete(address.operationKey);
-    else if (scheduled.get(found)?.closing.aborted !== false) {
-      scheduled.set(found, client);
+    else if (found.scheduled?.aborted !== false) {
+      found.scheduled = client.closing;
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
-        scheduled.delete(found);
+        found.scheduled = undefined;
         if (found.listeners.size && !client.closing.aborted) void look(client, address);
       });
     }
   }
 }
 
-/** States that are about to be read, with the client that reads them. */
-const due = new WeakMap<object, Client>();
-
 /**
  * Reads the stored record in a microtask, so that many screens of one operation, which are told in one tick, share one read. Each of several reads
  * would show its result to all of them, and those that it overtakes would read again.
  */
 function lookOnce(client: Client, address: OperationAddress): void {
-  const found = observedState(client.registry, address.operationKey);
-  if (due.get(found) === client) return;
-  due.set(found, client);
+  const found = observedState(client, address.operationKey);
+  if (found.reader === client) return;
+  found.reader = client;
   void Promise.resolve().then(() => {
-    due.delete(found);
+    found.reader = undefined;
     return look(client, address);
   });
 }
-
-const LOADING: OperationState = { phase: 'loading' };
 
 class ObservedOperation implements Operation {
   readonly name: OperationName;
@@ -189,7 +182,7 @@ class ObservedOperation implements Operation {
     const { lives } = this.#client.registry;
     const { operationKey } = address;
     const known = lives.has(operationKey);
-    const found = observedState(this.#client.registry, operationKey);
+    const found = observedState(this.#client, operationKey);
     if (!known || (anew && !found.listeners.size)) void look(this.#client, address, true);
     return found;
   }

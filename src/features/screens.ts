@@ -1,8 +1,8 @@
 /** Tells screens when to look again, and who the present user is. */
 import { checkOne } from '../check.js';
 import { namespaceNow } from '../engine/address.js';
-import * as observe from '../engine/observe.js';
 import { refreshScreens } from '../engine/registry.js';
+import * as screens from '../engine/screens.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -16,7 +16,7 @@ import { clientOf, type Once } from '../once.js';
 export function watch(once: Once, listener: () => void): () => void {
   const client = clientOf(once, 'watch');
   checkOne(listener, 'function', 'the listener of watch');
-  return observe.watch(client, () => listener());
+  return screens.watch(client, () => listener());
 }
 
 /**

@@ -7,6 +7,7 @@ import { says } from '../support/texts.js';
 const CUT = () => Promise.reject(new TypeError('cut'));
 const soon = () => new Promise((go) => setTimeout(go, 5));
 const post = { method: 'POST', body: '{}' };
+const REALM = Symbol.for('oncefetch');
 const URL_ = 'https://shop.example/pay';
 
 function scene(options: object = {}) {
@@ -48,6 +49,29 @@ test('a handle that was made before a log-in follows the user who logs in, and c
   refresh(once);
   await soon();
   expect(seen).toHaveLength(before);
+});
+
+test('the first screen of a page shows what calls did before it came', async () => {
+  const realm = globalThis as { [REALM]?: unknown };
+  delete realm[REALM];
+  const answers: Record<string, () => Promise<Response>> = {
+    refused: async () => Response.json({ code: 'card_declined' }, { status: 402 }),
+    lost: CUT,
+    slow: () => new Promise(() => {}),
+  };
+  const { once } = scene({ fetch: (_: string, { body }: RequestInit) => answers[String(body)]?.() });
+  const call = (body: string) => once.fetch(URL_, { method: 'POST', body, once: [body] }).catch(() => {});
+  await Promise.all([call('refused'), call('lost')]);
+  void call('slow');
+  await soon();
+  const [refused, lost, slow] = ['refused', 'lost', 'slow'].map((name) => operation(once, [name]));
+  expect(refused?.state, 'of a refusal nothing is stored that a screen would show').toMatchObject({
+    phase: 'settled',
+    outcome: { type: 'rejected', attempts: 1 },
+  });
+  expect(slow?.state.phase).toBe('sending');
+  expect(lost?.state).toMatchObject({ phase: 'unsettled', pending: { name: ['lost'], meta: undefined } });
+  expect(lost?.state, 'the same object until it changes').toBe(lost?.state);
 });
 
 test('a handle whose store could not be read at first hears of later changes', async () => {

@@ -4,14 +4,15 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
-import type { OnceRecord } from '../../src/core/record.js';
+import type { EndedRecord, OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { endOf, withFacts } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
-import { emit, guarded, nameOrNone, observedState, pendingOf, publish, readAnew } from '../../src/engine/observe.js';
+import { emit, guarded, nameOrNone, publish, readAnew } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
-import { stateOf } from '../../src/engine/shown-state.js';
+import { observedState } from '../../src/engine/screens.js';
+import { pendingOf, stateOf } from '../../src/engine/shown-state.js';
 import { requests } from '../../src/features/requests.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -25,10 +26,11 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
   const reported: unknown[] = [];
   const lives = new Map();
   const payloads = new Map();
+  const flights = new Map();
   const store = { shared: 'origin', survives: 'process' };
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives, screens: new Set(), payloads, degraded: new Map(), leftOpen: new Map() } as unknown as Registry,
+    registry: { lives, flights, screens: new Set(), payloads, degraded: new Map(), leftOpen: new Map() } as unknown as Registry,
     store,
     settings: { dialect: { name: aRecord().dialect } },
     parts: {},
@@ -36,7 +38,7 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
     log: {},
   } as unknown as Client;
   openLog(client);
-  return { client, reported, lives, payloads };
+  return { client, reported, lives, payloads, flights };
 }
 
 describe('a stored record', () => {
@@ -103,13 +105,13 @@ describe('states', () => {
 
   test('begin with loading, and are one object for one operation', () => {
     const { client } = scene();
-    const state = observedState(client.registry, made('a'));
+    const state = observedState(client, made('a'));
     expect(state.state).toEqual({ phase: 'loading' });
-    expect(observedState(client.registry, made('a'))).toBe(state);
+    expect(observedState(client, made('a'))).toBe(state);
     const heard = vi.fn();
     state.listeners.add(heard);
     publish(client, made('a'), SENDING);
-    expect(observedState(client.registry, made('a')).state).toBe(SENDING);
+    expect(observedState(client, made('a')).state).toBe(SENDING);
     expect(heard).toHaveBeenCalledOnce();
   });
 
@@ -123,7 +125,18 @@ describe('states', () => {
     const { client } = scene();
     publish(client, made('a'), state);
     readAnew(client, made('a'));
-    expect(observedState(client.registry, made('a')).state.phase).toBe(phase);
+    expect(observedState(client, made('a')).state.phase).toBe(phase);
+  });
+
+  test('are made of records when the first screen looks, and keep no request, no answer and no earlier record', () => {
+    const { client, lives } = scene();
+    const request = { method: 'POST', url: '/', headers: [], body: 'large' };
+    const previous = record({ state: 'settled', answer: { json: '"large"' } }) as EndedRecord;
+    readAnew({ ...client, parts: requests().parts }, made('a'), record({ request, previous, earlier: [{ fingerprint: 'f', request }], meta: { a: 1 } }));
+    expect(JSON.stringify([...lives])).not.toContain('large');
+    const { state } = observedState({ ...client, parts: requests().parts }, made('a'));
+    expect(state).toMatchObject({ phase: 'unsettled', pending: { key: 'k', resumable: true, meta: { a: 1 } } });
+    expect(observedState(client, made('a')).state).toBe(state);
   });
 
   test('are not made for operations that nobody has asked about', () => {
@@ -133,10 +146,12 @@ describe('states', () => {
   });
 
   test('are bounded: the oldest one that no screen watches and no call drives is dropped', () => {
-    const { client, lives } = scene();
-    publish(client, made('sending'), SENDING);
-    publish(client, made('waiting'), WAITING);
-    observedState(client.registry, made('looked at')).listeners.add(() => {});
+    const { client, lives, flights } = scene();
+    for (const [slot, state] of [['sending', SENDING] as const, ['waiting', WAITING] as const]) {
+      flights.set(slot, {});
+      publish(client, made(slot), state);
+    }
+    observedState(client, made('looked at')).listeners.add(() => {});
     publish(client, made('unsettled'), UNSETTLED);
     for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
     expect(lives.size).toBe(500);
@@ -146,15 +161,16 @@ describe('states', () => {
     expect([...lives.keys()].slice(-4)).toEqual(['sending', 'waiting', 'looked at', 'new']);
   });
 
-  test('are bounded even with 30,000 operations that are all unsettled', () => {
+  test.each([false, true])('are bounded even with 30,000 operations that are all unsettled, with a screen: %s', (hasScreen) => {
     const { client, lives } = scene();
+    if (hasScreen) observedState(client, made('looked at'));
     for (let slot = 0; slot < 30_000; slot++) publish(client, made(`unsettled ${slot}`), UNSETTLED);
     expect(lives.size).toBeLessThanOrEqual(500);
   });
 
   test('are bounded even if all of them are idle or loading', () => {
     const { client, lives } = scene();
-    for (let slot = 0; slot < 250; slot++) observedState(client.registry, made(`loading ${slot}`));
+    for (let slot = 0; slot < 250; slot++) observedState(client, made(`loading ${slot}`));
     for (let slot = 0; slot < 260; slot++) publish(client, made(`idle ${slot}`), { phase: 'idle' });
     expect(lives.size).toBeLessThanOrEqual(500);
     for (let slot = 0; slot < 260; slot++) publish(client, made(`more ${slot}`), { phase: 'idle' });

@@ -1,0 +1,68 @@
+/** What screens show: the state of each operation, and when to look again. The engine only tells what happens, so a page without screens does not load this file. */
+import type { OperationKey } from '../core/ids.js';
+import type { Client, Registry } from './client.js';
+import { guarded, LIVES_MAX } from './observe.js';
+import type { ObservableState, OperationState, Told } from './observed.js';
+import { refreshScreens } from './registry.js';
+import { pendingOf } from './shown-state.js';
+import { hearTabs } from './tabs.js';
+
+export const LOADING: OperationState = { phase: 'loading' };
+/** How many of the oldest states each call examines to find one that can be dropped. */
+const LOOKS = 32;
+
+const isUnderWay = ({ phase }: OperationState): boolean => /^(sending|waiting)$/.test(phase);
+
+/** From now on, the calls of this realm show on its screens what happens. */
+function open({ registry }: Client): Registry {
+  const { flights, lives } = registry;
+  // A call that has ended without a word may have left the state as it was.
+  if (!registry.show) for (const [key, { state }] of lives) if (isUnderWay(state) && !flights.has(key)) lives.delete(key);
+  registry.show ??= show;
+  return registry;
+}
+
+/** The state that screens of this realm show of an operation. Makes it if there is none yet. */
+export function observedState(client: Client, operationKey: OperationKey): ObservableState {
+  const { lives } = open(client);
+  const known = lives.get(operationKey);
+  if (known) {
+    const told = known.state as Told;
+    if ('left' in told) known.state = { phase: 'unsettled', pending: pendingOf(client, operationKey, told.left) };
+    return known;
+  }
+  // Look at only a few of them, so that a call costs the same however many states there are, and however many of them must stay.
+  let looks = lives.size < LIVES_MAX ? 0 : LOOKS;
+  for (const [oldest, one] of lives) {
+    if (looks-- <= 0) break;
+    lives.delete(oldest);
+    // A screen watches it, or a call is in flight: keep it, now as the newest.
+    if (one.listeners.size || isUnderWay(one.state)) lives.set(oldest, one);
+  }
+  const made: ObservableState = { state: LOADING, listeners: new Set() };
+  lives.set(operationKey, made);
+  return made;
+}
+
+/** Shows what a call tells. If it tells nothing, resets a stale `sending` or `waiting`. */
+function show(client: Client, operationKey: OperationKey, told?: Told): void {
+  const { registry } = client;
+  const shown = registry.lives.get(operationKey);
+  if (!told && !(shown && isUnderWay(shown.state))) return;
+  const target = observedState(client, operationKey);
+  // What is `left` becomes a state when a screen looks at it.
+  target.state = (told ?? LOADING) as OperationState;
+  for (const listener of [...target.listeners]) guarded(client, listener);
+  refreshScreens(registry);
+}
+
+/** Calls back whenever a screen should look again. The result unsubscribes, and takes effect even while screens are being told. */
+export function watch(client: Client, screen: (stored: boolean | OperationKey) => void): () => void {
+  const { screens, hearing } = open(client);
+  const listener = (stored: boolean | OperationKey): void => (screens.has(listener) ? guarded(client, () => screen(stored)) : undefined);
+  if (!screens.size) hearing.off = hearTabs(client);
+  screens.add(listener);
+  return () => {
+    if (screens.delete(listener) && !screens.size) hearing.off?.();
+  };
+}
