@@ -19,7 +19,7 @@ import type { Listener, Log, Named, ScreenTables } from './observed.js';
 import type { Result } from './result.js';
 import type { StopSignal, StopSource } from './stop-signal.js';
 import type { Refusals, Start } from './stopped.js';
-import type { StoredAnswers, StoredRequests } from './stored-parts.js';
+import type { Sends, StoredAnswers, StoredRequests } from './stored-parts.js';
 
 export interface Client {
   readonly settings: Settings;
@@ -95,8 +95,8 @@ export interface PreparedCall {
   readonly agreed?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
-  /** If the call goes on with what is stored: what decides on the record in place of `begin`, and, for a call without a payload, the settings for the stored one. */
-  readonly resumes?: { readonly begin: BeginRule; settings?(job: OperationRun, payload: Payload, record: OnceRecord): Settings } | undefined;
+  /** If the call goes on with what is stored: what decides on the record in place of `begin`, and, for a call without a payload, what is sent. */
+  readonly resumes?: { readonly begin: BeginRule; sends?(job: OperationRun, record: OnceRecord, earlier?: Payload): Sends<Payload, Settings> } | undefined;
 }
 
 export interface Call {

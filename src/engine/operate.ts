@@ -198,7 +198,6 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
 async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
   const { client } = job;
-  const settingsFor = job.resumes?.settings;
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) as string;
@@ -206,22 +205,19 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
   const sendsOwn = maySend && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
-  // If the call has no request, but the record has the link of a 202, make a payload that polls the link. It must never be sent as the request.
-  const linked = job.payload ? undefined : client.parts.linked?.(record);
-  const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
-  const payload = (earlier && job.payload?.withBytesOf?.(earlier)) ?? job.payload ?? earlier;
+  const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record));
+  const own = { payload: (earlier && job.payload?.withBytesOf?.(earlier)) ?? job.payload, settings: job.settings };
+  const { payload, settings } = job.resumes?.sends?.(job, record, earlier) ?? own;
   const start: Start = maySend
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
-  // A resumed call learns only here what its request is, and so which dialect it needs.
-  const settings = settingsFor && payload ? guarded(client, () => settingsFor(job, payload, record)) : job.settings;
   const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
   // This page still knows that it is done when this call has raised the revision.
   if (knownDone(job, record)) keepLeftOpen(job, record);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
+  if ((earlier ?? job.payload) && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
   keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
   const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.

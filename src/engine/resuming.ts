@@ -12,6 +12,7 @@ import { addressOf, isSamePerson } from './address.js';
 import { whileResumed } from './being-resumed.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { abortReason } from './in-flight.js';
+import { guarded } from './observe.js';
 import { operate } from './operate.js';
 import { pendingInTurns, type Waiting } from './turns.js';
 import { OVER } from './wait.js';
@@ -67,12 +68,21 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
   }
 }
 
-/** The settings for a request that was found. Throws if the call had another dialect: this one might take a refusal inside a 200 for a success. */
-function settingsFor({ client, settings }: OperationRun, { prepared }: Payload, { dialect }: OnceRecord): Settings {
-  const { hooks } = client.parts;
-  const own = prepared && hooks ? hooks.dialect(settings, prepared) : settings;
-  if (own.dialect.name !== dialect) throw new TypeError(wrong('dialect', 'dialect-other', `${own.dialect.name}; the call had ${dialect}`));
-  return own;
+/**
+ * What a call without a request sends: the one that was found, or, if the record has the link of a 202, a payload that polls the link and is never sent as
+ * the request. Only now the call knows which dialect it needs. With another one than the call had, nothing is sent: that might take a refusal inside a
+ * 200 for a success.
+ */
+function sends(job: OperationRun, record: OnceRecord, earlier?: Payload) {
+  const { client, settings } = job;
+  const { hooks, linked } = client.parts;
+  const payload = earlier ?? linked?.(record);
+  const choose = (): Settings => {
+    const own = payload?.prepared && hooks ? hooks.dialect(settings, payload.prepared) : settings;
+    if (own.dialect.name !== record.dialect) throw new TypeError(wrong('dialect', 'dialect-other', `${own.dialect.name}; the call had ${record.dialect}`));
+    return own;
+  };
+  return { payload, settings: payload ? guarded(client, choose) : settings };
 }
 
 /** The request of a call that brings none: it only goes on with what is stored. */
@@ -80,7 +90,7 @@ export const readNothing = async (): Promise<PreparedCall> => ({
   payload: undefined,
   fingerprint: '',
   raw: '',
-  resumes: { begin: beginResumed, settings: settingsFor },
+  resumes: { begin: beginResumed, sends },
 });
 
 /** What the call of a resumed operation may have in addition. */

@@ -1,4 +1,4 @@
-/** How requests and answers are stored. Types only. */
+/** How requests and answers are stored, and what a call without a request sends. Types only. */
 import type { IdempotencyKey } from '../core/ids.js';
 import type { OnceRecord, StoredAnswer, StoredRequest } from '../core/record.js';
 import type { Result } from './result.js';
@@ -19,4 +19,10 @@ export interface StoredAnswers<Run> {
   answerToStore(job: Run, result: Result): StoredAnswer | undefined;
   /** `undefined` if this platform can't make such a Response. */
   fromStore(stored: StoredAnswer): Result | undefined;
+}
+
+/** What a drive sends, and the settings for it. Nothing is sent if one of the two is missing. */
+export interface Sends<Payload, Settings> {
+  readonly payload: Payload | undefined;
+  readonly settings: Settings | undefined;
 }
