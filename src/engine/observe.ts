@@ -5,7 +5,7 @@ import { isObject, type OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import type { Client, OperationAddress } from './client.js';
 import type { Happened, Named, OperationState, Told } from './observed.js';
-import { keepRecent, refreshScreens } from './registry.js';
+import { keepRecent, OPERATIONS_MAX, refreshScreens } from './registry.js';
 import type { Result } from './result.js';
 import { tellTabs } from './tabs.js';
 
@@ -22,14 +22,11 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
   }
 }
 
-/** How many states are kept for screens that come later. A screen that shows another operation reads the store. */
-export const LIVES_MAX = 500;
-
-/** Shows the state of an operation on its screens, or keeps it for those that come later. */
+/** Shows the state of an operation on its screens, or keeps it for those that come later. One that shows another operation reads the store. */
 export function publish(client: Client, operationKey: OperationKey, told: Told): void {
   const { show, lives } = client.registry;
   if (show) show(client, operationKey, told);
-  else keepRecent(lives, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, LIVES_MAX);
+  else keepRecent(lives, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, OPERATIONS_MAX);
 }
 
 /** Tells screens, in other tabs too, to look again, because an operation began or ended or a record changed. */
@@ -41,9 +38,7 @@ export function announceChange(client: Client): void {
 /** Makes the operation's screens read the store, after a call that left it open or does not know what is stored. `left`: what its driver knows. */
 export function readAnew(client: Client, operationKey: OperationKey, left?: OnceRecord): void {
   const { registry } = client;
-  // What may be large is left out: no screen shows it, and nobody may ever look.
-  const light = left && ({ ...left, request: left.request && {}, earlier: undefined, previous: undefined } as OnceRecord);
-  if (light) publish(client, operationKey, { phase: 'unsettled', left: light });
+  if (left) publish(client, operationKey, { phase: 'unsettled', left });
   else registry.show?.(client, operationKey);
   refreshScreens(registry, operationKey);
 }

@@ -26,7 +26,7 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
   }
 }
 
-/** How many operations keep their payloads or their records in this realm's memory. */
+/** How many operations keep their payloads, their records or, before there is a screen, their states in this realm's memory. */
 export const OPERATIONS_MAX = 32;
 /** How many places this realm remembers something of, such as endpoints that ignore keys: a server may have one for each order. */
 export const PLACES_MAX = 1000;

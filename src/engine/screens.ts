@@ -1,13 +1,15 @@
 /** What screens show: the state of each operation, and when to look again. The engine only tells what happens, so a page without screens does not load this file. */
 import type { OperationKey } from '../core/ids.js';
 import type { Client, Registry } from './client.js';
-import { guarded, LIVES_MAX } from './observe.js';
+import { guarded } from './observe.js';
 import type { ObservableState, OperationState, Told } from './observed.js';
 import { refreshScreens } from './registry.js';
 import { pendingOf } from './shown-state.js';
 import { hearTabs } from './tabs.js';
 
 export const LOADING: OperationState = { phase: 'loading' };
+/** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
+const LIVES_MAX = 500;
 /** How many of the oldest states each call examines to find one that can be dropped. */
 const LOOKS = 32;
 

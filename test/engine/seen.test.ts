@@ -4,7 +4,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
-import type { EndedRecord, OnceRecord } from '../../src/core/record.js';
+import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { endOf, withFacts } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
@@ -128,15 +128,19 @@ describe('states', () => {
     expect(observedState(client, made('a')).state.phase).toBe(phase);
   });
 
-  test('are made of records when the first screen looks, and keep no request, no answer and no earlier record', () => {
-    const { client, lives } = scene();
-    const request = { method: 'POST', url: '/', headers: [], body: 'large' };
-    const previous = record({ state: 'settled', answer: { json: '"large"' } }) as EndedRecord;
-    readAnew({ ...client, parts: requests().parts }, made('a'), record({ request, previous, earlier: [{ fingerprint: 'f', request }], meta: { a: 1 } }));
-    expect(JSON.stringify([...lives])).not.toContain('large');
+  test('are made of records when the first screen looks, with the client of that screen', () => {
+    const { client } = scene();
+    const request = { method: 'POST', url: '/', headers: [], body: 'x' };
+    readAnew(client, made('a'), record({ request, meta: { a: 1 } }));
     const { state } = observedState({ ...client, parts: requests().parts }, made('a'));
     expect(state).toMatchObject({ phase: 'unsettled', pending: { key: 'k', resumable: true, meta: { a: 1 } } });
     expect(observedState(client, made('a')).state).toBe(state);
+  });
+
+  test('are kept of the last 32 operations only, before there is a screen: what calls left open may have large requests', () => {
+    const { client, lives } = scene();
+    for (let slot = 0; slot < 100; slot++) readAnew(client, made(`${slot}`), record());
+    expect([...lives.keys()]).toEqual(Array.from({ length: 32 }, (_, n) => `${68 + n}`));
   });
 
   test('are not made for operations that nobody has asked about', () => {
