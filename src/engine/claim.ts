@@ -189,12 +189,9 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
     // A store that cannot tell whether it took the record has called the change again, with a value that is not a record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
-    // A full store may have room without the request, and so may one that fails twice. One that fails once gets the same again. The feature can't look for
-    // `Late` itself: another copy of the package has its own.
-    const isFull = isSecond || (cause as { reason?: unknown } | undefined)?.reason === 'quota';
-    const mayStore = (isFull || job.settings.required || !begun?.inserted) && !(cause instanceof Late);
-    const withoutRequest = mayStore && (await client.parts.requests?.without(job, key.key));
-    if (withoutRequest) return claim(isFull ? withoutRequest : job, key, rule, true);
+    // The feature can't look for `Late` itself: another copy of the package has its own.
+    const second = !(cause instanceof Late) && (await client.parts.requests?.second(job, key.key, cause, begun?.inserted, isSecond));
+    if (second) return claim(second, key, rule, true);
     if (!begun?.inserted || (client.registry.degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, isSecond, () => claim(job, key, rule, true));
   }

@@ -10,8 +10,11 @@ export interface StoredRequests<Payload, Run, Drive> {
   fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
   /** The stored requests of payloads before the present one, by fingerprint, with what the present one's headers say of where they take effect. */
   earlier(drive: Drive): (readonly [string, Payload])[] | undefined;
-  /** After a failed write: the same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed. */
-  without(job: Run, key: IdempotencyKey): Promise<Run | undefined>;
+  /**
+   * After a failed write: the call for a second one, without a request to store if the store is full. `undefined` if it stores none anyway, or if the
+   * failed write was committed. `inserted`: the record was a new one. `isSecond`: a second write has failed, too.
+   */
+  second(job: Run, key: IdempotencyKey, cause: unknown, inserted: boolean | undefined, isSecond: boolean): Promise<Run | undefined>;
 }
 
 export interface StoredAnswers<Run> {

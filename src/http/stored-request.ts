@@ -1,7 +1,6 @@
 /** Requests in the store, so that another context can send them again. */
-import type { IdempotencyKey } from '../core/ids.js';
 import { type OnceRecord, readRecord, type StoredRequest } from '../core/record.js';
-import type { Driver, OperationRun, Payload } from '../engine/client.js';
+import type { Driver, Parts, Payload } from '../engine/client.js';
 import { readStored } from '../engine/record-access.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
@@ -49,15 +48,17 @@ const earlier = ({ record, job }: Driver): (readonly [string, Payload])[] | unde
   record.earlier?.map(({ fingerprint, request }) => [fingerprint, fromStore({ ...record, request }, job.payload?.prepared?.headers) as Payload]);
 
 /**
- * The same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed: this call must not take
- * its own record for one that it found.
+ * The same call for a second write. A full store may have room without the request, and so may one that fails twice. One that fails once gets the same
+ * again. `undefined` if this call stores no request anyway, or if the failed write was committed: it must not take its own record for one that it found.
  */
-async function without(job: OperationRun, key: IdempotencyKey): Promise<OperationRun | undefined> {
+const second: Parts['requests']['second'] = async (job, key, cause, inserted, isSecond) => {
   const { settings } = job;
-  const { keep, background } = settings;
-  if (!(keep.request || background)) return undefined;
+  const { keep, background, required } = settings;
+  const isFull = isSecond || (cause as { reason?: unknown } | undefined)?.reason === 'quota';
+  if (!(keep.request || background) || !(isFull || required || !inserted)) return undefined;
   const stored = readRecord(await readStored(job).catch(() => undefined));
   if (stored?.random && stored.key === key) return undefined;
+  if (!isFull) return job;
   return {
     ...job,
     settings: { ...settings, keep: { ...keep, request: false }, background: undefined },
@@ -69,7 +70,7 @@ async function without(job: OperationRun, key: IdempotencyKey): Promise<Operatio
       job.aheadMs = ms;
     },
   };
-}
+};
 
 /** The part `requests`, which the features `requests` and `background` have in common. */
-export const requestParts = { requests: { toStore, fromStore, earlier, without } };
+export const requestParts = { requests: { toStore, fromStore, earlier, second } };
