@@ -147,8 +147,11 @@ type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 function sorted(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (Array.isArray(value)) return value.map(sorted);
-  const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sorted((value as Record<string, unknown>)[name])]),
+  );
 }
 
 /** Whether JSON would write `null` for the value, as for an absent member. A record with such a value gets no valid sum; endless times, see {@link finite}. */
@@ -213,13 +216,6 @@ function checksum(r: Unsealed): number {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ charCodeAt.call(text, at), 0x01000193);
   return sum >>> 0;
-}
-
-type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'previous' | 'dueAt' | 'lease' | 'answer'> : never;
-
-/** The record without what a person could read in it (requests, answer, `meta`), and without what matters only while it is pending. */
-export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, request, earlier, retryAt, spentAt, link, answer, ...core }: Kind): Bare<Kind> {
-  return core as Bare<Kind>;
 }
 
 export const RECORD_VERSION = 1;

@@ -1,7 +1,8 @@
 /** What all clients and all copies of the package in one realm share. */
 
+import { bare } from '../core/bare.js';
 import type { IdempotencyKey, KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
-import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
+import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import type { Client, OperationRun, Registry } from './client.js';
 
 /**

@@ -1,9 +1,10 @@
 /** What is stored, and what is kept in memory, of an operation that has ended. */
 
+import { bare } from '../core/bare.js';
 import { doneBefore } from '../core/begin.js';
 import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
-import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
+import { type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { OperationRun } from './client.js';
 import { commit } from './record-access.js';

@@ -1,8 +1,9 @@
 /** Removes a user's data at log-out. */
 
 import { check } from '../check.js';
+import { bare } from '../core/bare.js';
 import type { KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
-import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
+import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';

@@ -1,8 +1,9 @@
 /** Forgets an operation, so that its name can be used for another one. */
 import { check } from '../check.js';
+import { bare } from '../core/bare.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { unknown } from '../core/outcome.js';
-import { bare, readRecord, seal } from '../core/record.js';
+import { readRecord, seal } from '../core/record.js';
 import { retiredForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
 import { type ByHand, changeByHand, refusedChange } from '../engine/change-by-hand.js';

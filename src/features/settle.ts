@@ -1,11 +1,12 @@
 /** Settles an operation with what the app learned elsewhere. */
 
 import { checkOne } from '../check.js';
+import { bare } from '../core/bare.js';
 import { doneBefore } from '../core/begin.js';
 import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
-import { bare, type OnceRecord, RECORD_VERSION, SCHEME, seal } from '../core/record.js';
+import { type OnceRecord, RECORD_VERSION, SCHEME, seal } from '../core/record.js';
 import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf } from '../engine/address.js';
 import { type ByHand, changeByHand, refusedChange } from '../engine/change-by-hand.js';
