@@ -56,8 +56,9 @@ function shares(signal: AbortSignal): void {
 }
 
 export const nodePlatform = (): Platform => {
+  let found: NodeCrypto | undefined;
   const crypto = (): NodeCrypto => {
-    const found = builtin<NodeCrypto>('node:crypto');
+    found ??= builtin<NodeCrypto>('node:crypto');
     if (!found) throw new TypeError('once: Node 20.19 or later is needed');
     return found;
   };
