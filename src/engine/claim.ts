@@ -5,7 +5,7 @@ import type { IdempotencyKey } from '../core/ids.js';
 import { see } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
-import type { Changed, Locks } from '../ports.js';
+import type { Changed, Locks, Store } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
@@ -85,7 +85,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   await returnToStore(job);
   const store = storeForOperation(job);
   // In an async function, so that a store that throws at once rejects.
-  const ready = await orStoreError(job, (async () => store.ready && timed(client, store.ready(), job.deadline))());
+  const ready = store.ready && (await orStoreError(job, (async () => timed(client, (store as Required<Store>).ready(), job.deadline))()));
   const unsafe = settings.required && store.survives === 'context' && new TypeError(wrong("durability 'required'", 'durability', store.kind));
   // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
   if (unsafe) throw platform.server ? unsafe : storeError(job, unsafe);

@@ -163,8 +163,7 @@ const plainOf = async (body: Bytes): Promise<string | Uint8Array | undefined> =>
 /** A copy of the request for a key to be put into. Its body is text unless the key goes into a header. */
 export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
-  const text = isInHeader(carrier) || !body ? body : textOf((await plainOf(body)) as string);
-  return { ...prepared, body: text, headers: new Headers(headers) };
+  return { ...prepared, body: isInHeader(carrier) || !body ? body : textOf((await plainOf(body)) as string), headers: new Headers(headers) };
 }
 
 /** The fields of a form as text, with digests of its files, sorted by name. Fields of the same name keep their order, which is part of the content. */
