@@ -11,10 +11,10 @@ import { tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { busyError, endOf, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
+import { lastKnownOf } from './last-known.js';
 import { announceChange, publish } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, returnToStore, updateStored } from './record-access.js';
-import { recordLeftOpen } from './registry.js';
 import { stateOf } from './shown-state.js';
 
 /** An operation that the app changes. */
@@ -35,7 +35,7 @@ export async function changeByHand(
   afterCommit?: () => void,
 ): Promise<void> {
   const { client, operationKey } = operation;
-  const { flights, leftOpen } = client.registry;
+  const { flights, lastKnown } = client.registry;
   const flight = flights.get(operationKey);
   // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
   if (flight?.ended) await flight.landed;
@@ -54,7 +54,7 @@ export async function changeByHand(
     await freeFromDeadOwner(place);
     const next = (found: unknown, storeNow: number): Changed<OnceError | undefined> => {
       // If the store has lost the record of what this realm may have sent, the app is not told that there is nothing to forget.
-      const stored = found ?? recordLeftOpen(operation, storeNow);
+      const stored = found ?? lastKnownOf(operation, storeNow);
       const record = readRecord(stored);
       const changed = change(record, stored, storeNow, ids);
       const done = readRecord(changed.next)?.ending?.effect === 'done';
@@ -69,7 +69,7 @@ export async function changeByHand(
     };
     const refused = await updateStored(place, next, 'strict');
     if (refused) throw refused;
-    leftOpen.delete(operationKey);
+    lastKnown.delete(operationKey);
     afterCommit?.();
   } finally {
     release?.();

@@ -11,11 +11,12 @@ import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
 import { afterFailedInsert } from './failed-insert.js';
 import { busyError, orStoreError, storeError } from './failure.js';
+import { lastKnownOf } from './last-known.js';
 import { makeRoom } from './memory-room.js';
 import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { readStored, returnToStore, STORE_TIMEOUT_MS, storeForOperation, timed, updateStored } from './record-access.js';
-import { logOutsOf, recordLeftOpen } from './registry.js';
+import { logOutsOf } from './registry.js';
 import type { StopSignal } from './stop-signal.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
@@ -94,12 +95,14 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
-  // First store a known end: where another tab says none, and for who means another effect, unless a log-out or another driver has changed the record.
+  // First store the end that this page knows. It replaces an end as none that another tab has stored. It replaces a pending record only if this call may
+  // mean another effect, and if neither a log-out nor another driver has changed that record.
   const storeEnd = (stored: unknown, now: number) => {
-    const [known, found] = [recordLeftOpen(job, now, stored), readRecord(stored)];
+    const known = lastKnownOf(job, now, stored);
+    const found = readRecord(stored);
     return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
   };
-  if (client.registry.leftOpen.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
+  if (client.registry.lastKnown.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
   const isNamed = job.name.length > 0;
   // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
   const { key } = settings;
@@ -173,7 +176,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
     const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS);
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
-    begun = tooLate ? { do: 'nothing' } : begins(stored ?? recordLeftOpen(job, storeNow), claimant, now, storeNow);
+    begun = tooLate ? { do: 'nothing' } : begins(stored ?? lastKnownOf(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);

@@ -31,15 +31,12 @@ export const ANEW: Anew = { anew: true };
 
 export type Finished = Ended | Anew;
 
-/** The tables of calls under way, of what they left open, and of outcomes. */
+/** The tables of calls under way, of what they knew last, and of outcomes. */
 export interface InFlightTables {
   /** Operations under way, by operation key. */
   readonly flights: Map<OperationKey, InFlightOperation>;
-  /**
-   * What a log-out would keep of the operations that a call of this realm left open under random keys, in case the store loses their records; and of
-   * those that it knows to be done, but could not store as done.
-   */
-  readonly leftOpen: Map<OperationKey, OnceRecord>;
+  /** The last records that calls of this realm knew, of operations of which the store may know less: `last-known.ts`. */
+  readonly lastKnown: Map<OperationKey, OnceRecord>;
   /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
   /** How often each user has logged out, by store and namespace. */

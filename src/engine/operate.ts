@@ -15,10 +15,11 @@ import { contextOfCall } from './context.js';
 import { busyError, failed, failure, withFacts } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
+import { keepLastKnown, knownDone } from './last-known.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { counted, isWithin } from './nested.js';
 import { announceChange, emit, guarded, publish, readAnew } from './observe.js';
-import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone, logOutsOf, OPERATIONS_MAX } from './registry.js';
+import { keepRecent, keyedOperationOf, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
@@ -213,7 +214,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
   // This page still knows that it is done when this call has raised the revision.
-  if (knownDone(job, record)) keepLeftOpen(job, record);
+  if (knownDone(job, record)) keepLastKnown(job, record);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
@@ -222,7 +223,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else keepLeftOpen(job, drive.record, start.found?.lease);
+  else keepLastKnown(job, drive.record, start.found?.lease);
   return finished;
 }
 

@@ -5,8 +5,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
+import { knownDone } from './last-known.js';
 import { emit } from './observe.js';
-import { knownDone } from './registry.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
 /** How long a store may take. After that it counts as failed. A call whose first look at its record comes later than this has slept. */
@@ -114,7 +114,7 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   if (sleptSince(place.client, askedAt)) return false;
   // An earlier call of this realm may have left it open. On a store that is not atomic, keys are derived, so this key may have been sent before its
   // record was lost.
-  if (stored === undefined) return absent && storeForOperation(place).atomic && !place.client.registry.leftOpen.has(place.operationKey);
+  if (stored === undefined) return absent && storeForOperation(place).atomic && !place.client.registry.lastKnown.has(place.operationKey);
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another
   // tab has stored of what this page knows to be done.
   const record = readRecord(stored);

@@ -1,9 +1,7 @@
 /** What all clients and all copies of the package in one realm share. */
 
-import { bare } from '../core/bare.js';
 import type { IdempotencyKey, KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
-import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import type { Client, OperationRun, Registry } from './client.js';
+import type { Client, Registry } from './client.js';
 
 /**
  * Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. `stored`: whether
@@ -32,42 +30,6 @@ export const OPERATIONS_MAX = 32;
 /** How many places this realm remembers something of, such as endpoints that ignore keys: a server may have one for each order. */
 export const PLACES_MAX = 1000;
 
-/**
- * Remembers an operation that a call of a page or app left open, or could not store as done. Only what a log-out would keep of its record, because
- * the user may have logged out meanwhile in another tab; of what is open only a random key under a name, because others are made again anyway, and a call
- * without a name finds only what is stored. Not on a server, whose database seldom loses a record: there it is more likely that another process has ended
- * the operation, and that a sweep has removed it since. What is known to be done stays so, and gets the revision of `left`. `lease`: what an earlier
- * driver has left.
- */
-export function keepLeftOpen(job: Pick<OperationRun, 'client' | 'operationKey' | 'name'>, left: OnceRecord, lease?: OnceRecord['lease']): void {
-  const kept = knownDone(job, left) ?? left;
-  const previous = kept.previous?.keyInUse ? kept.previous : undefined;
-  if (job.client.platform.server || !(kept.ending || (left.random && job.name.length))) return;
-  keepRecent(job.client.registry.leftOpen, job.operationKey, seal({ ...bare(kept), revision: left.revision, previous, lease }), OPERATIONS_MAX);
-}
-
-/** The operation of this record, if this page knows that it took effect, although the store may not have taken that. A key of the app may serve several. */
-export function knownDone(job: Pick<OperationRun, 'client' | 'operationKey'>, of: Pick<OnceRecord, 'key' | 'createdAt'>): OnceRecord | undefined {
-  const known = job.client.registry.leftOpen.get(job.operationKey);
-  return known?.ending && known.key === of.key && known.createdAt === of.createdAt ? known : undefined;
-}
-
-/**
- * What {@link keepLeftOpen} remembers of an operation, if that counts: of one left open, if the store has lost its record, because a new key would be a
- * second effect; of one that is done, also if the store has it as pending or as none (`stored`). Not once it may have been done elsewhere, and swept there.
- */
-export function recordLeftOpen(
-  job: Pick<OperationRun, 'client' | 'operationKey'> & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>,
-  storeNow: number,
-  stored?: unknown,
-): OnceRecord | undefined {
-  const { client, resumeOnly, settings = client.settings } = job;
-  const record = !resumeOnly && client.registry.leftOpen.get(job.operationKey);
-  const found = readRecord(stored);
-  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
-  return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
-}
-
 const nameOfLogOuts = ({ store }: Client, namespace: Namespace): string => `${store.scope} ${namespace}`;
 
 /** How often this user has logged out in this realm. */
@@ -93,7 +55,7 @@ const blank = (): Registry => ({
   screens: new Set(),
   answers: new Map(),
   payloads: new Map(),
-  leftOpen: new Map(),
+  lastKnown: new Map(),
   degraded: new Map(),
   budgets: new Map(),
   latest: new Map(),

@@ -25,7 +25,7 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
 
 /** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. What this page remembers of it no longer counts. */
 export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
-  job.client.registry.leftOpen.delete(job.operationKey);
+  job.client.registry.lastKnown.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };
   const found = isOwn(job, record) ? answerIn(job, record) : undefined;
   return { ending: replayed(found?.from ?? 'store'), result: found?.result };

@@ -7,8 +7,9 @@ import type { Ending } from '../core/outcome.js';
 import { type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { OperationRun } from './client.js';
+import { keepLastKnown, knownDone } from './last-known.js';
 import { commit } from './record-access.js';
-import { keepLeftOpen, keepRecent, keyedOperationOf, knownDone } from './registry.js';
+import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { StoredAnswers } from './stored-parts.js';
 import { isAbandoned } from './wait.js';
@@ -60,12 +61,12 @@ export async function settleRecord(
     };
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, ended(kept), durability);
   const stored = (await put(answer)) || (!!answer && (await put(next)));
-  if (stored) job.client.registry.leftOpen.delete(job.operationKey);
+  if (stored) job.client.registry.lastKnown.delete(job.operationKey);
   // It is done, even if the store has lost the record and no longer takes that. With `always`, the next call means another effect, unless the callers
   // gave up, or are told `unknown`: then it goes on with this one.
   else if (done) {
     const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
-    keepLeftOpen(job, repeat === 'always' && unheard ? record : ended()(job.client.platform.clock.now()));
+    keepLastKnown(job, repeat === 'always' && unheard ? record : ended()(job.client.platform.clock.now()));
   }
   return stored;
 }

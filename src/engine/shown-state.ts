@@ -5,8 +5,9 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { Client } from './client.js';
 import { endOf, withFacts } from './failure.js';
+import { lastKnownOf } from './last-known.js';
 import type { OperationState, PendingOperation } from './observed.js';
-import { keyedOperationOf, recordLeftOpen } from './registry.js';
+import { keyedOperationOf } from './registry.js';
 
 export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
@@ -29,7 +30,7 @@ export const pendingOf = ({ registry, parts, settings }: Client, operationKey: O
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {
   const found = readRecord(stored);
   // This page may know that it is done although the store did not take that, or has lost it.
-  const known = recordLeftOpen({ client, operationKey }, client.platform.clock.now(), stored);
+  const known = lastKnownOf({ client, operationKey }, client.platform.clock.now(), stored);
   const record = known?.ending ? known : found;
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))

@@ -7,10 +7,11 @@ import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
+import { knownDone } from '../engine/last-known.js';
 import { announceChange, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
-import { knownDone, noteLogOut } from '../engine/registry.js';
+import { noteLogOut } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
 import { pendingOf } from '../engine/shown-state.js';
 import { clientOf, type Once } from '../once.js';
@@ -52,7 +53,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       const current = readRecord(stored);
       if (current?.state !== 'pending') return { value: undefined };
       // This page may know that it is done although the store did not take that. Then it is cleared like others that are done.
-      const known = client.registry.leftOpen.get(operationKey);
+      const known = client.registry.lastKnown.get(operationKey);
       if (known && knownDone({ client, operationKey }, current)) return { next: seal({ ...known, revision: current.revision + 1 }), value: undefined };
       // The lease stays: an attempt may be under way, and until it has ended, nobody may claim that none took effect.
       const { retryAt, previous } = current;
@@ -73,8 +74,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   await clearSettled(client, namespace, forget);
   for (const [key, { state }] of client.registry.lives)
     if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
-  const { answers, payloads, leftOpen } = client.registry;
-  for (const table of [answers, payloads, leftOpen] as readonly Map<OperationKey | KeyedOperation, unknown>[])
+  const { answers, payloads, lastKnown } = client.registry;
+  for (const table of [answers, payloads, lastKnown] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   return kept;
 }

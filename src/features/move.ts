@@ -8,9 +8,9 @@ import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
+import { keepLastKnown, knownDone, lastKnownOf } from '../engine/last-known.js';
 import { announceChange, emit, publish } from '../engine/observe.js';
 import { readStored, timed, updateStored } from '../engine/record-access.js';
-import { keepLeftOpen, knownDone, recordLeftOpen } from '../engine/registry.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { stateOf } from '../engine/shown-state.js';
 import { jsonOf } from '../http/bytes.js';
@@ -167,8 +167,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   if (!taken) return;
   let stays: OnceRecord | undefined = taken;
   // What this page knows to be done it still knows if the guest's record stays, or if the store fails before the record has moved.
-  const known = registry.leftOpen.get(operationKey);
-  if (!knownDone({ client, operationKey }, taken)) registry.leftOpen.delete(operationKey);
+  const known = registry.lastKnown.get(operationKey);
+  if (!knownDone({ client, operationKey }, taken)) registry.lastKnown.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = inMemory ? client.store : registry.degraded.get(newOperationKey);
@@ -177,7 +177,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     stays = await update(id, (target, stored, now) => {
       isDone = target?.state === 'settled';
       // If the store has lost it, only this page knows of it.
-      const own = hiding ?? (stored === undefined ? recordLeftOpen({ client, operationKey: newOperationKey }, now) : undefined);
+      const own = hiding ?? (stored === undefined ? lastKnownOf({ client, operationKey: newOperationKey }, now) : undefined);
       if (![own, stored].every((one) => givesWay(one, taken, settings.repeat !== 'never', apart))) return { value: undefined };
       const mine = readRecord(own);
       const join = (there: OnceRecord, next: OnceRecord): OnceRecord =>
@@ -216,7 +216,7 @@ async function placeIn(client: Client, to: Namespace, { label, key, random }: On
 function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
   const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns, windowEndsAt: stays.windowEndsAt } : stays;
   if (left && known?.key === stays?.key && (known?.ending || left.state === 'pending'))
-    keepLeftOpen({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
+    keepLastKnown({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
   publish(client, from, stateOf(client, from, undefined));
   if (stays?.state === 'pending' && !client.registry.flights.has(to)) publish(client, to, stateOf(client, to, stays));
 }
@@ -226,14 +226,14 @@ function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: 
  * have moved the operation before this page could; and what an earlier call left open, if the store has lost its record.
  */
 async function moveKnown(client: Client, from: Namespace, to: Namespace): Promise<void> {
-  const { leftOpen } = client.registry;
-  for (const [operationKey, known] of [...leftOpen])
+  const { lastKnown } = client.registry;
+  for (const [operationKey, known] of [...lastKnown])
     if (isOperationOf(client, from, operationKey)) {
       const { id, ns, operationKey: own } = await placeIn(client, to, known);
       const stored = await readStored({ client, operationKey: own, id });
-      const isLost = stored === undefined && !leftOpen.has(own) && (await readStored({ client, operationKey, id: known.id })) === undefined;
+      const isLost = stored === undefined && !lastKnown.has(own) && (await readStored({ client, operationKey, id: known.id })) === undefined;
       // The next `move` must not bring it again: by then the user's operation may have ended.
-      if (isLost) leftOpen.delete(operationKey);
+      if (isLost) lastKnown.delete(operationKey);
       if (isLost || known.ending) showMoved(client, operationKey, own, isLost ? seal(ownedAs({ id, ns }, known, apartIn(client))) : readRecord(stored), known);
     }
 }

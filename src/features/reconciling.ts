@@ -13,8 +13,8 @@ import { stillMine } from '../engine/attempt-loop.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
+import { knownDone } from '../engine/last-known.js';
 import { emit } from '../engine/observe.js';
-import { knownDone } from '../engine/registry.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
@@ -70,7 +70,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) {
     // Callers are told `unknown`. With `always`, as without a name, the next call goes on with this operation then, and does not mean another effect.
-    if (job.settings.repeat === 'always' && !known) job.client.registry.leftOpen.delete(job.operationKey);
+    if (job.settings.repeat === 'always' && !known) job.client.registry.lastKnown.delete(job.operationKey);
     return finish(drive, { ...lost, result });
   }
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');

@@ -11,7 +11,7 @@ import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.j
 import { addressOf } from '../engine/address.js';
 import { type ByHand, changeByHand, refusedChange } from '../engine/change-by-hand.js';
 import { busyError } from '../engine/failure.js';
-import { knownDone } from '../engine/registry.js';
+import { knownDone } from '../engine/last-known.js';
 import { THAW_MS } from '../engine/wait.js';
 import { clientOf, type Once } from '../once.js';
 

@@ -30,7 +30,7 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
   const store = { shared: 'origin', survives: 'process' };
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives, flights, screens: new Set(), payloads, degraded: new Map(), leftOpen: new Map() } as unknown as Registry,
+    registry: { lives, flights, screens: new Set(), payloads, degraded: new Map(), lastKnown: new Map() } as unknown as Registry,
     store,
     settings: { dialect: { name: aRecord().dialect } },
     parts: {},

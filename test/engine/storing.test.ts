@@ -32,7 +32,7 @@ function scene(own: Partial<Store> = {}) {
   const client = {
     platform: { clock },
     store,
-    registry: { degraded: new Map<string, Store>(), leftOpen: new Map() },
+    registry: { degraded: new Map<string, Store>(), lastKnown: new Map() },
     log: { tell: (_: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },
   } as unknown as Client;
   const job = {

@@ -294,7 +294,7 @@ export class World {
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random is used again, and an effect that it had in an earlier epoch is the only one that it can have. An app that asks by key
     // means this key.
-    const counts = (one: KeyFacts): boolean => one === key || one.epoch === op.epoch || (!one.random && key === undefined) || this.#isLeftOpen(one);
+    const counts = (one: KeyFacts): boolean => one === key || one.epoch === op.epoch || (!one.random && key === undefined) || this.#isLastKnown(one);
     const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
     // An operation that took effect in part must go on.
     if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
@@ -303,8 +303,8 @@ export class World {
   }
 
   /** A page goes on with this key, although a log-out dropped its record while the page was sending it. */
-  #isLeftOpen({ key }: KeyFacts): boolean {
-    return [...this.contexts.values()].some(({ dead, registry }) => !dead && [...(registry?.leftOpen.values() ?? [])].some((one) => one.key === key));
+  #isLastKnown({ key }: KeyFacts): boolean {
+    return [...this.contexts.values()].some(({ dead, registry }) => !dead && [...(registry?.lastKnown.values() ?? [])].some((one) => one.key === key));
   }
 
   #dueAt(call: Call): number {
