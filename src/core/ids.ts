@@ -18,7 +18,7 @@ export type NamespaceDigest = Text<'digest of a namespace'>;
 /** The key of an operation in the tables of this realm. Made by `addressOf`. */
 export type OperationKey = Text<'operation key'>;
 
-/** The key of what this realm keeps for one idempotency key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */
+/** The key of what this realm keeps for one idempotency key of an operation: its answer, its payloads. Made by `keyedOperationOf` and `keyOfAnswer`. */
 export type KeyedOperation = Text<'operation key and idempotency key'>;
 
 /** The id of an operation's record in the store. Made by `idsOf`, and for an unnamed operation by `idOfUnnamed`. */

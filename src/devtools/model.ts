@@ -1,8 +1,9 @@
 /** The data of the panel: what it hears of this page's calls and from other panels, and what it reads from the store whenever that may have changed. */
+
 import { namespace, type Once, watch } from 'oncefetch';
 import { readRecord } from '../core/record.js';
+import { keyedOperationOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
 import { faceOf, insideOf } from './inside.js';
 import { Others } from './others.js';

@@ -1,6 +1,7 @@
-/** Where an operation is found: its key in the tables of this realm, its ids in the store, the name of its lock. */
-import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
+/** Where an operation is found: its key in the tables of this realm, its ids in the store, the name of its lock. No other file makes or reads those keys. */
+import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
+import type { OnceRecord } from '../core/record.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { guarded } from './observe.js';
@@ -57,14 +58,30 @@ export const isSamePerson = ({ client, namespace }: { readonly client: Client; r
 export const sessionOf = ({ client, namespace }: { readonly client: Client; readonly namespace: Namespace }): number =>
   client.platform.server ? 0 : client.session.changes + logOutsOf(client, namespace);
 
-/** Whether this is the key of an operation in this client's store and this namespace. */
-export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {
-  const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
-  return scope === store.scope && of === namespace;
-}
-
 /** What identifies one unnamed operation among those with the same content. */
 type Identity = { readonly key: string; readonly id?: RecordId | undefined };
+
+/** What an operation key is made of. `key`: that of an unnamed operation, which no name tells from others with the same content; empty for a named one. */
+type Parts = readonly [scope: string, namespace: Namespace, label: Label, key: string];
+
+/** Takes apart what {@link addressOf} has put together. */
+export const partsOf = (operationKey: OperationKey): Parts => JSON.parse(operationKey);
+
+/** The key in the table `payloads` for one idempotency key of an operation. */
+export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
+
+/**
+ * The key in the table `answers` for the answer of a record. It has the time of creation in it, because a key that is not random may later
+ * stand for another operation.
+ */
+export const keyOfAnswer = (operationKey: OperationKey, { key, createdAt }: OnceRecord): KeyedOperation =>
+  `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
+
+/** Whether this is the key of an operation in this client's store and this namespace, or of what a table keeps for one. */
+export function isOperationOf({ store }: Client, namespace: Namespace, key: OperationKey | KeyedOperation): boolean {
+  const [scope, of] = partsOf(key.split('\n')[0] as OperationKey);
+  return scope === store.scope && of === namespace;
+}
 
 /** The address of the present user's operation, or of the one in another `namespace`. `record`: its record, or the key and id that it will have. */
 export function addressOf(client: Client, label: Label, namespace = namespaceOf(client), record?: Identity): OperationAddress {
@@ -75,7 +92,7 @@ export function addressOf(client: Client, label: Label, namespace = namespaceOf(
     name: decodeName(label),
     label,
     namespace,
-    operationKey: JSON.stringify([scope, namespace, label, identity?.key ?? '']) as OperationKey,
+    operationKey: JSON.stringify([scope, namespace, label, identity?.key ?? ''] satisfies Parts) as OperationKey,
     id: identity?.id,
     // The lock's name contains the store, so that operations in different stores do not wait for each other.
     lock: `oncefetch:${JSON.stringify([scope, namespace, identity?.id ?? label])}`,

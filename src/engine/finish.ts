@@ -6,13 +6,12 @@ import { type Ending, type Facts, fresh, rejected, replayed, unknown } from '../
 import { payloadsOf } from '../core/payloads.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
-import { isSamePerson } from './address.js';
+import { isSamePerson, keyedOperationOf } from './address.js';
 import { attempt, factsOf, halt } from './attempt-loop.js';
 import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
-import { keyedOperationOf } from './registry.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
 import { answersOf, remember, settleRecord } from './settle.js';

@@ -1,9 +1,8 @@
 /** Makes room in the memory that holds records while the store takes none. */
 
-import type { IdempotencyKey, Label, Namespace } from '../core/ids.js';
 import { isUnnamed } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { idOfUnnamed, idsOf } from './address.js';
+import { idOfUnnamed, idsOf, partsOf } from './address.js';
 import type { Client } from './client.js';
 import { returnToStore } from './record-access.js';
 import { visit } from './sweep.js';
@@ -17,13 +16,13 @@ export async function makeRoom(client: Client): Promise<boolean> {
   const memory = client.fallback();
   const before = client.platform.clock.now();
   const sizeBefore = degraded.size;
-  const gone = new Map<IdempotencyKey | Label, OnceRecord>();
+  const gone = new Map<string, OnceRecord>();
   for (const stored of (await memory.scan({ before, limit: LOOK_MAX })).records) {
     const scanned = readRecord(stored);
     if (scanned && (await visit(client, memory, scanned, before)) === 'removed') gone.set(isUnnamed(scanned.label) ? scanned.key : scanned.label, scanned);
   }
   for (const operationKey of gone.size ? [...degraded.keys()] : []) {
-    const [, namespace, label, key] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
+    const [, namespace, label, key] = partsOf(operationKey);
     const record = gone.get(key || label);
     if (!record) continue;
     // Two users may have operations of the same name, so `returnToStore` checks that it is this one's record that is gone.

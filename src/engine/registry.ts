@@ -1,6 +1,6 @@
 /** What all clients and all copies of the package in one realm share. */
 
-import type { IdempotencyKey, KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
+import type { Namespace, OperationKey } from '../core/ids.js';
 import type { Client, Registry } from './client.js';
 
 /**
@@ -10,9 +10,6 @@ import type { Client, Registry } from './client.js';
 export function refreshScreens({ screens }: Registry, stored: boolean | OperationKey = false): void {
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(stored)));
 }
-
-/** The key in the tables `answers` and `payloads` for one idempotency key of an operation. */
-export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
 
 /** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`; `dropped` gets their values. */
 export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number, dropped?: (value: T) => unknown): void {

@@ -5,11 +5,12 @@ import { type Ending, rejected, replayed, unknown } from '../core/outcome.js';
 import { isOwn } from '../core/payloads.js';
 import type { OnceRecord } from '../core/record.js';
 import { REASONS } from '../texts/full.js';
+import { keyOfAnswer } from './address.js';
 import type { OperationRun } from './client.js';
 import { endOf, failed, withFacts } from './failure.js';
 import type { Ended } from './in-flight.js';
 import type { Result } from './result.js';
-import { answersOf, keyOfAnswer } from './settle.js';
+import { answersOf } from './settle.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
@@ -33,7 +34,7 @@ export function endIn(job: OperationRun, record: OnceRecord): { readonly ending:
 
 /** The remembered answer, from this context's memory or from the record. */
 export function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = job.client.registry.answers.get(keyOfAnswer(job, record))?.[0];
+  const kept = job.client.registry.answers.get(keyOfAnswer(job.operationKey, record))?.[0];
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && answersOf(job)?.fromStore(record.answer);

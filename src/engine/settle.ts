@@ -2,14 +2,14 @@
 
 import { bare } from '../core/bare.js';
 import { doneBefore } from '../core/begin.js';
-import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { keyOfAnswer } from './address.js';
 import type { OperationRun } from './client.js';
 import { keepLastKnown, knownDone } from './last-known.js';
 import { commit } from './record-access.js';
-import { keepRecent, keyedOperationOf } from './registry.js';
+import { keepRecent } from './registry.js';
 import type { Result } from './result.js';
 import type { StoredAnswers } from './stored-parts.js';
 import { isAbandoned } from './wait.js';
@@ -74,13 +74,6 @@ export async function settleRecord(
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
 export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<OperationRun> | undefined => payload?.answers ?? client.parts.answers;
 
-/**
- * The key of a record's answer in the table `answers`. It has the time of creation in it, because a key that is not random may later
- * stand for another operation.
- */
-export const keyOfAnswer = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
-  `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
-
 /** How many answers are kept in memory. */
 const ANSWERS_MAX = 32;
 
@@ -89,5 +82,5 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
   const { client, settings } = job;
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, keyOfAnswer(job, record), [result], ANSWERS_MAX, (box) => box.pop());
+  keepRecent(answers, keyOfAnswer(job.operationKey, record), [result], ANSWERS_MAX, (box) => box.pop());
 }

@@ -1,13 +1,14 @@
 /** What a screen shows for a stored record. */
+
 import type { OperationKey } from '../core/ids.js';
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
+import { keyedOperationOf } from './address.js';
 import type { Client } from './client.js';
 import { endOf, withFacts } from './failure.js';
 import { lastKnownOf } from './last-known.js';
 import type { OperationState, PendingOperation } from './observed.js';
-import { keyedOperationOf } from './registry.js';
 
 export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),

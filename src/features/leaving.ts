@@ -2,6 +2,7 @@
 import { check } from '../check.js';
 import type { Label } from '../core/ids.js';
 import { namePrefix, type OperationName } from '../core/name.js';
+import { partsOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import * as screens from '../engine/screens.js';
 import { clientOf, type Once } from '../once.js';
@@ -61,7 +62,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
 /** Whether a call of this page is sending something or will send it again. A call that waits for another tab does not count: leaving loses nothing. */
 function isSending({ registry, store }: Client, begins: ((label: Label) => boolean) | undefined): boolean {
   return [...registry.flights.keys()].some((operationKey) => {
-    const [scope, , label] = JSON.parse(operationKey) as [string, string, Label];
+    const [scope, , label] = partsOf(operationKey);
     const state = registry.lives.get(operationKey)?.state;
     const sends = state?.phase === 'sending' || (state?.phase === 'waiting' && state.why !== 'another-context' && state.attempt > 0);
     return sends && scope === store.scope && (!begins || begins(label));

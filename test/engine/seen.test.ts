@@ -2,15 +2,16 @@
  * Goal: screens and logs are told what is stored, what memory holds is bounded, and no listener can change a payment. Method: records, states and listeners by
  * themselves, without a call around them.
  */
+
 import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import { keyedOperationOf } from '../../src/engine/address.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { endOf, withFacts } from '../../src/engine/failure.js';
 import { openLog } from '../../src/engine/log.js';
 import { emit, guarded, nameOrNone, publish, readAnew } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
-import { keyedOperationOf } from '../../src/engine/registry.js';
 import { observedState } from '../../src/engine/screens.js';
 import { pendingOf, stateOf } from '../../src/engine/shown-state.js';
 import { requests } from '../../src/features/requests.js';
