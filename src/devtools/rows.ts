@@ -58,14 +58,14 @@ const lastAt = (steps: readonly Step[]): number => steps.at(-1)?.at ?? 0;
 export function rowsOf(client: Client, stored: Stored, timeline: Timeline): readonly Row[] {
   if (stored.namespace === undefined) return [];
   const namespace = stored.namespace as Namespace;
-  const { lives, flights } = client.registry;
+  const { states, flights } = client.registry;
   const rows = new Map<string, Row>();
   const tracks = new Set<string>();
   const add = (
     { operationKey: id, label, name: operation }: OperationAddress,
     rest: Pick<Row, 'key' | 'record' | 'storedIn'> & { status: Status; at: number },
   ): void => {
-    const state = lives.get(id)?.state;
+    const state = states.get(id)?.state;
     const track = trackOf(label, rest.key);
     const at = Math.max(rest.at, lastAt(timeline.of(track)));
     tracks.add(track);

@@ -15,7 +15,7 @@ import { lastKnownOf } from './last-known.js';
 import { announceChange, publish } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, returnToStore, updateStored } from './record-access.js';
-import { stateOf } from './shown-state.js';
+import { stateOf } from './state-of-record.js';
 
 /** An operation that the app changes. */
 export type ByHand = OperationAddress & { readonly client: Client };

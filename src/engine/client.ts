@@ -14,9 +14,10 @@ import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { Session, Sweeps } from './client-state.js';
 import type { Extensions } from './extensions.js';
+import type { Listener, Log, LogTables, Named } from './happened.js';
 import type { Anew, Ended, Finished, InFlightTables } from './in-flight.js';
-import type { Listener, Log, Named, ScreenTables } from './observed.js';
 import type { Result } from './result.js';
+import type { ScreenTables } from './shown-state.js';
 import type { StopSignal, StopSource } from './stop-signal.js';
 import type { Refusals, Start } from './stopped.js';
 import type { Sends, StoredAnswers, StoredRequests } from './stored-parts.js';
@@ -51,7 +52,7 @@ export interface Client {
 }
 
 /** What all clients and all copies of the package in one realm share. */
-export interface Registry extends InFlightTables, ScreenTables<Client> {
+export interface Registry extends InFlightTables, LogTables, ScreenTables<Client> {
   /**
    * Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. Each is in a
    * box that is emptied when it leaves the table: until its next full collection, V8 keeps what a Map held whenever it grew or shrank.
@@ -63,8 +64,6 @@ export interface Registry extends InFlightTables, ScreenTables<Client> {
   readonly degraded: Map<OperationKey, Store>;
   /** What is left of each origin's retry budget. */
   readonly budgets: Map<string, number>;
-  /** The diagnostics that listeners have heard already, each with its place. */
-  readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
   /** Set by the first `run`: the lease that a call leaves for a function that goes on, and the suffix of its owner, the same for all clients of this realm. */

@@ -2,7 +2,7 @@
 import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
-import type { Happened } from './observed.js';
+import type { Happened } from './happened.js';
 import { keepRecent, PLACES_MAX } from './registry.js';
 import type { Result } from './result.js';
 

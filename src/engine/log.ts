@@ -3,8 +3,8 @@ import type { OnceEvent, OnceEventDetail } from '../core/event.js';
 import { namespaceNow } from './address.js';
 import type { Client, OperationRun } from './client.js';
 import { eventsOf } from './diagnostics.js';
+import type { Happened, Named } from './happened.js';
 import { guarded, nameOrNone } from './observe.js';
-import type { Happened, Named } from './observed.js';
 
 /** Opens the log: from now on, this client tells its listeners and its platform's channel what happens to its calls. */
 export function openLog({ log }: Client): void {

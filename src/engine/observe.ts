@@ -4,9 +4,10 @@ import type { OperationKey } from '../core/ids.js';
 import { isObject, type OperationName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import type { Client, OperationAddress } from './client.js';
-import type { Happened, Named, OperationState, Told } from './observed.js';
+import type { Happened, Named } from './happened.js';
 import { keepRecent, OPERATIONS_MAX, refreshScreens } from './registry.js';
 import type { Result } from './result.js';
+import type { OperationState, Told } from './shown-state.js';
 import { tellTabs } from './tabs.js';
 
 /** Calls a listener or hook of the app. If it throws, that is reported, and does not change what becomes of the operation. */
@@ -24,9 +25,9 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
 
 /** Shows the state of an operation on its screens, or keeps it for those that come later. One that shows another operation reads the store. */
 export function publish(client: Client, operationKey: OperationKey, told: Told): void {
-  const { show, lives } = client.registry;
+  const { show, states } = client.registry;
   if (show) show(client, operationKey, told);
-  else keepRecent(lives, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, OPERATIONS_MAX);
+  else keepRecent(states, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, OPERATIONS_MAX);
 }
 
 /** Tells screens, in other tabs too, to look again, because an operation began or ended or a record changed. */

@@ -48,7 +48,7 @@ const KEY = Symbol.for('oncefetch');
 
 const blank = (): Registry => ({
   flights: new Map(),
-  lives: new Map(),
+  states: new Map(),
   screens: new Set(),
   answers: new Map(),
   payloads: new Map(),

@@ -2,14 +2,14 @@
 import type { OperationKey } from '../core/ids.js';
 import type { Client, Registry } from './client.js';
 import { guarded } from './observe.js';
-import type { ObservableState, OperationState, Told } from './observed.js';
 import { refreshScreens } from './registry.js';
-import { pendingOf } from './shown-state.js';
+import type { OperationState, ShownState, Told } from './shown-state.js';
+import { pendingOf } from './state-of-record.js';
 import { hearTabs } from './tabs.js';
 
 export const LOADING: OperationState = { phase: 'loading' };
 /** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
-const LIVES_MAX = 500;
+const STATES_MAX = 500;
 /** How many of the oldest states each call examines to find one that can be dropped. */
 const LOOKS = 32;
 
@@ -17,41 +17,41 @@ const isUnderWay = ({ phase }: OperationState): boolean => /^(sending|waiting)$/
 
 /** From now on, the calls of this realm show on its screens what happens. */
 function open({ registry }: Client): Registry {
-  const { flights, lives } = registry;
+  const { flights, states } = registry;
   // A call that has ended without a word may have left the state as it was.
-  if (!registry.show) for (const [key, { state }] of lives) if (isUnderWay(state) && !flights.has(key)) lives.delete(key);
+  if (!registry.show) for (const [key, { state }] of states) if (isUnderWay(state) && !flights.has(key)) states.delete(key);
   registry.show ??= show;
   return registry;
 }
 
 /** The state that screens of this realm show of an operation. Makes it if there is none yet. */
-export function observedState(client: Client, operationKey: OperationKey): ObservableState {
-  const { lives } = open(client);
-  const known = lives.get(operationKey);
+export function shownState(client: Client, operationKey: OperationKey): ShownState {
+  const { states } = open(client);
+  const known = states.get(operationKey);
   if (known) {
     const told = known.state as Told;
     if ('left' in told) known.state = { phase: 'unsettled', pending: pendingOf(client, operationKey, told.left) };
     return known;
   }
   // Look at only a few of them, so that a call costs the same however many states there are, and however many of them must stay.
-  let looks = lives.size < LIVES_MAX ? 0 : LOOKS;
-  for (const [oldest, one] of lives) {
+  let looks = states.size < STATES_MAX ? 0 : LOOKS;
+  for (const [oldest, one] of states) {
     if (looks-- <= 0) break;
-    lives.delete(oldest);
+    states.delete(oldest);
     // A screen watches it, or a call is in flight: keep it, now as the newest.
-    if (one.listeners.size || isUnderWay(one.state)) lives.set(oldest, one);
+    if (one.listeners.size || isUnderWay(one.state)) states.set(oldest, one);
   }
-  const made: ObservableState = { state: LOADING, listeners: new Set() };
-  lives.set(operationKey, made);
+  const made: ShownState = { state: LOADING, listeners: new Set() };
+  states.set(operationKey, made);
   return made;
 }
 
 /** Shows what a call tells. If it tells nothing, resets a stale `sending` or `waiting`. */
 function show(client: Client, operationKey: OperationKey, told?: Told): void {
   const { registry } = client;
-  const shown = registry.lives.get(operationKey);
+  const shown = registry.states.get(operationKey);
   if (!told && !(shown && isUnderWay(shown.state))) return;
-  const target = observedState(client, operationKey);
+  const target = shownState(client, operationKey);
   // What is `left` becomes a state when a screen looks at it.
   target.state = (told ?? LOADING) as OperationState;
   for (const listener of [...target.listeners]) guarded(client, listener);

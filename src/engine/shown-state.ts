@@ -1,41 +1,69 @@
-/** What a screen shows for a stored record. */
-
+/** What screens show: the state of each operation. Types only; `screens.ts` has the functions. */
+import type { WaitReason } from '../core/event.js';
 import type { OperationKey } from '../core/ids.js';
-import { decodeName } from '../core/name.js';
-import { type OnceRecord, readRecord } from '../core/record.js';
+import type { OperationName } from '../core/name.js';
+import type { Outcome } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
-import { keyedOperationOf } from './address.js';
-import type { Client } from './client.js';
-import { endOf, withFacts } from './failure.js';
-import { lastKnownOf } from './last-known.js';
-import type { OperationState, PendingOperation } from './observed.js';
+import type { TabChannel } from '../ports.js';
+import type { StopSignal } from './stop-signal.js';
 
-export const pendingOf = ({ registry, parts, settings }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
-  name: decodeName(record.label),
-  key: record.key,
-  createdAt: record.createdAt,
-  firstSentAt: record.firstSentAt,
-  sent: record.ambiguous ? 'maybe' : 'no',
-  expiresAt: (!record.link && record.windowEndsAt) || record.forgetAt,
-  retryAt: record.retryAt,
-  // What a `dialect` function gives for the request shows when it is resumed.
-  resumable:
-    (!!settings.dialectOf || settings.dialect.name === record.dialect) &&
-    (registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests)),
-  inFlight,
-  meta: record.meta as Json | undefined,
-  cursor: JSON.stringify([record.label, record.id]),
-});
+/** An operation that has not settled, as it is stored. Times are wall clock, ms. */
+export interface PendingOperation<Meta = Json> {
+  readonly name: OperationName;
+  readonly key: string;
+  readonly createdAt: number;
+  readonly firstSentAt: number | undefined;
+  readonly sent: 'no' | 'maybe' | 'yes';
+  /**
+   * When the server may have forgotten the key. A call sends nothing any more from `limits.attemptMs` before that. Polling
+   * the work behind a 202 needs no key: then this is the time when the operation is forgotten.
+   */
+  readonly expiresAt: number;
+  readonly retryAt: number | undefined;
+  /** `resume()` has a request to send, and this client the dialect of its call. Otherwise, `resumeOne()` can still ask `reconcile`. */
+  readonly resumable: boolean;
+  /**
+   * A call is driving it now, in this realm or, as far as can be seen, in another one, so no banner is needed yet. Only `pending` looks
+   * for that; in the state of an operation this is `false`.
+   */
+  readonly inFlight: boolean;
+  /** The `meta` that the call gave; absent if it gave none, and after `clear()`. */
+  readonly meta: Meta | undefined;
+  /** Give it as `after` to list the operations that come after this one. */
+  readonly cursor: string;
+}
 
-/** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
-export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {
-  const found = readRecord(stored);
-  // This page may know that it is done although the store did not take that, or has lost it.
-  const known = lastKnownOf({ client, operationKey }, client.platform.clock.now(), stored);
-  const record = known?.ending ? known : found;
-  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
-  return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
-    ? { phase: 'settled', outcome: withFacts({ client, operationKey, name: decodeName(record.label) }, endOf(record, record.ending, false)) }
-    : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.
-      { phase: 'idle' };
+/** One operation, for a screen: the same object until it changes. */
+export type OperationState =
+  | { readonly phase: 'loading' }
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'sending'; readonly attempt: number; readonly maxAttempts: number }
+  | { readonly phase: 'waiting'; readonly attempt: number; readonly until: number | undefined; readonly why: WaitReason }
+  | { readonly phase: 'unsettled'; readonly pending: PendingOperation }
+  | { readonly phase: 'settled'; readonly outcome: Outcome };
+
+/** What the engine tells of an operation. `left`: the record of a call that left it open. */
+export type Told = OperationState | { readonly phase: 'unsettled'; readonly left: OnceRecord };
+
+/** What the screens of this realm show of one operation, and who looks at it. */
+export interface ShownState {
+  state: OperationState;
+  readonly listeners: Set<() => void>;
+  /** The client that is about to read it from the store. */
+  reader?: object | undefined;
+  /** Another read is scheduled, by a client that closes with this signal. */
+  scheduled?: StopSignal | undefined;
+}
+
+/** What the screens of one realm have in common. */
+export interface ScreenTables<Client> {
+  /** What screens show, by operation key. */
+  readonly states: Map<OperationKey, ShownState>;
+  /** Shows what a call tells; if it tells nothing, that it has ended. Set by the first screen: until then calls only note in `states` what they tell. */
+  show?: ((client: Client, operationKey: OperationKey, told?: Told) => void) | undefined;
+  /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
+  readonly screens: Set<(stored: boolean | OperationKey) => void>;
+  /** Between this page and other tabs. `channel` is open, and `off` ends that, while there is a screen; `telling`: a message will leave in this tick. */
+  readonly hearing: { channel?: TabChannel | undefined; off?: (() => void) | undefined; telling?: boolean };
 }

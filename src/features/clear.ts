@@ -9,11 +9,11 @@ import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address
 import type { Client } from '../engine/client.js';
 import { knownDone } from '../engine/last-known.js';
 import { announceChange, publish } from '../engine/observe.js';
-import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
 import { noteLogOut } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
-import { pendingOf } from '../engine/shown-state.js';
+import type { PendingOperation } from '../engine/shown-state.js';
+import { pendingOf } from '../engine/state-of-record.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
 
@@ -72,7 +72,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     publish(client, operationKey, shown && !forget ? { phase: 'unsettled', pending: shown } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
-  for (const [key, { state }] of client.registry.lives)
+  for (const [key, { state }] of client.registry.states)
     if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
   const { answers, payloads, lastKnown } = client.registry;
   for (const table of [answers, payloads, lastKnown] as readonly Map<OperationKey | KeyedOperation, unknown>[])

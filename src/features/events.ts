@@ -3,8 +3,8 @@
 import { check, checkOne } from '../check.js';
 import type { OnceEvent } from '../core/event.js';
 import { namePrefix, type OperationName } from '../core/name.js';
+import type { Listener } from '../engine/happened.js';
 import { openLog } from '../engine/log.js';
-import type { Listener } from '../engine/observed.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which events to hear, and for how long. */

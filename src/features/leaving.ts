@@ -63,7 +63,7 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
 function isSending({ registry, store }: Client, begins: ((label: Label) => boolean) | undefined): boolean {
   return [...registry.flights.keys()].some((operationKey) => {
     const [scope, , label] = partsOf(operationKey);
-    const state = registry.lives.get(operationKey)?.state;
+    const state = registry.states.get(operationKey)?.state;
     const sends = state?.phase === 'sending' || (state?.phase === 'waiting' && state.why !== 'another-context' && state.attempt > 0);
     return sends && scope === store.scope && (!begins || begins(label));
   });

@@ -12,7 +12,7 @@ import { keepLastKnown, knownDone, lastKnownOf } from '../engine/last-known.js';
 import { announceChange, emit, publish } from '../engine/observe.js';
 import { readStored, timed, updateStored } from '../engine/record-access.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
-import { stateOf } from '../engine/shown-state.js';
+import { stateOf } from '../engine/state-of-record.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';

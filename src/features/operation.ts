@@ -7,10 +7,10 @@ import { readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { publish } from '../engine/observe.js';
-import type { OperationState } from '../engine/observed.js';
 import { readStored } from '../engine/record-access.js';
-import { LOADING, observedState, watch } from '../engine/screens.js';
-import { stateOf } from '../engine/shown-state.js';
+import { LOADING, shownState, watch } from '../engine/screens.js';
+import type { OperationState } from '../engine/shown-state.js';
+import { stateOf } from '../engine/state-of-record.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
 import { wrong } from '../texts/full.js';
@@ -57,15 +57,15 @@ const textOf = (state: OperationState | undefined): string | undefined => JSON.s
  */
 async function showStored(client: Client, address: OperationAddress, mounted: boolean): Promise<void> {
   const { operationKey } = address;
-  const { flights, lives } = client.registry;
-  const before = lives.get(operationKey)?.state;
+  const { flights, states } = client.registry;
+  const before = states.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
   const record = readRecord(await readStored(place));
   const state = stateOf(client, operationKey, record);
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
-  const shown = lives.get(operationKey)?.state;
+  const shown = states.get(operationKey)?.state;
   // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address, mounted);
   // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
@@ -78,13 +78,13 @@ const LOOK_AGAIN_MS = 2000;
 
 /** Reads the stored record. If that fails and a screen listens, tries again after a while. */
 async function look(client: Client, address: OperationAddress, mounted = false): Promise<void> {
-  const { lives } = client.registry;
+  const { states } = client.registry;
   try {
     await showStored(client, address, mounted);
   } catch {
-    const found = lives.get(address.operationKey);
+    const found = states.get(address.operationKey);
     // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
-    if (!found?.listeners.size) lives.delete(address.operationKey);
+    if (!found?.listeners.size) states.delete(address.operationKey);
     else if (found.scheduled?.aborted !== false) {
       found.scheduled = client.closing;
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
@@ -100,7 +100,7 @@ async function look(client: Client, address: OperationAddress, mounted = false):
  * would show its result to all of them, and those that it overtakes would read again.
  */
 function lookOnce(client: Client, address: OperationAddress): void {
-  const found = observedState(client, address.operationKey);
+  const found = shownState(client, address.operationKey);
   if (found.reader === client) return;
   found.reader = client;
   void Promise.resolve().then(() => {
@@ -143,7 +143,7 @@ class ObservedOperation implements Operation {
     // Wrap the listener, so that it can subscribe twice, and is not called after it has unsubscribed, even if that happens while listeners are called.
     const entry = (): void => (over ? undefined : listener());
     let operationKey: OperationKey | undefined;
-    const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
+    const leave = (): void => void (operationKey && client.registry.states.get(operationKey)?.listeners.delete(entry));
     /** Follows the present user's operation; `true` if that is another one than before. */
     const follow = (address: OperationAddress | undefined): boolean => {
       if (address?.operationKey === operationKey) return false;
@@ -179,10 +179,10 @@ class ObservedOperation implements Operation {
    * have changed elsewhere.
    */
   #load(address: OperationAddress, anew = false) {
-    const { lives } = this.#client.registry;
+    const { states } = this.#client.registry;
     const { operationKey } = address;
-    const known = lives.has(operationKey);
-    const found = observedState(this.#client, operationKey);
+    const known = states.has(operationKey);
+    const found = shownState(this.#client, operationKey);
     if (!known || (anew && !found.listeners.size)) void look(this.#client, address, true);
     return found;
   }

@@ -259,7 +259,7 @@ describe('what is left behind', () => {
       expect(timers()).toBeLessThanOrEqual(before);
       expect(ends.began()).toBeGreaterThanOrEqual(CALLS);
       expect(ends.left()).toBe(0);
-      const { flights, payloads, degraded, latest, answers: kept, lives, budgets, noticed, ignored } = registry();
+      const { flights, payloads, degraded, latest, answers: kept, states, budgets, noticed, ignored } = registry();
       expect({ flights: flights.size, payloads: payloads.size, degraded: degraded.size, latest: latest.size }).toEqual({
         flights: 0,
         payloads: 0,
@@ -267,7 +267,7 @@ describe('what is left behind', () => {
         latest: 0,
       });
       expect(kept.size).toBeLessThanOrEqual(32);
-      expect(lives.size).toBeLessThanOrEqual(500);
+      expect(states.size).toBeLessThanOrEqual(500);
       expect(budgets.size + noticed.size + ignored.size).toBeLessThanOrEqual(10);
     },
     MINUTE,

@@ -65,12 +65,12 @@ describe('the registry', () => {
       'ignored',
       'lastKnown',
       'latest',
-      'lives',
       'logOuts',
       'noticed',
       'outcomes',
       'payloads',
       'screens',
+      'states',
     ]);
   });
 });
@@ -86,7 +86,7 @@ const membersOf = (value: object | undefined): string[] => {
 const SHARED = {
   flight: ['deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'owner', 'seen', 'stop'],
   stop: ['aborted', 'abort', 'readers', 'addEventListener', 'removeEventListener'],
-  life: ['listeners', 'state'],
+  state: ['listeners', 'state'],
   payload: ['endpoint', 'keyed', 'origin', 'prepared', 'send', 'withBytesOf'],
   answer: ['copy', 'lasting', 'ok', 'response', 'value'],
 };
@@ -95,11 +95,11 @@ test('what the tables hold keeps the members that copies of other versions use: 
   delete realm[KEY];
   const seen: Record<string, string[]> = {};
   const fetch = async (): Promise<Response> => {
-    const { flights, lives, payloads } = registry();
+    const { flights, states, payloads } = registry();
     const [flight] = flights.values();
     seen['flight'] = membersOf(flight);
     seen['stop'] = membersOf(flight?.stop);
-    seen['life'] = membersOf([...lives.values()][0]);
+    seen['state'] = membersOf([...states.values()][0]);
     seen['payload'] = membersOf([...([...payloads.values()][0] ?? new Map()).values()][0]);
     return new Response('{}', { status: 201 });
   };

@@ -9,11 +9,12 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { keyedOperationOf } from '../../src/engine/address.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { endOf, withFacts } from '../../src/engine/failure.js';
+import type { Listener } from '../../src/engine/happened.js';
 import { openLog } from '../../src/engine/log.js';
 import { emit, guarded, nameOrNone, publish, readAnew } from '../../src/engine/observe.js';
-import type { Listener, OperationState } from '../../src/engine/observed.js';
-import { observedState } from '../../src/engine/screens.js';
-import { pendingOf, stateOf } from '../../src/engine/shown-state.js';
+import { shownState } from '../../src/engine/screens.js';
+import type { OperationState } from '../../src/engine/shown-state.js';
+import { pendingOf, stateOf } from '../../src/engine/state-of-record.js';
 import { requests } from '../../src/features/requests.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
@@ -25,13 +26,13 @@ const record = (more: Partial<OnceRecord> = {}): OnceRecord => aRecord({ label: 
 
 function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): void }) {
   const reported: unknown[] = [];
-  const lives = new Map();
+  const states = new Map();
   const payloads = new Map();
   const flights = new Map();
   const store = { shared: 'origin', survives: 'process' };
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives, flights, screens: new Set(), payloads, degraded: new Map(), lastKnown: new Map() } as unknown as Registry,
+    registry: { states, flights, screens: new Set(), payloads, degraded: new Map(), lastKnown: new Map() } as unknown as Registry,
     store,
     settings: { dialect: { name: aRecord().dialect } },
     parts: {},
@@ -39,7 +40,7 @@ function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): voi
     log: {},
   } as unknown as Client;
   openLog(client);
-  return { client, reported, lives, payloads, flights };
+  return { client, reported, states, payloads, flights };
 }
 
 describe('a stored record', () => {
@@ -106,13 +107,13 @@ describe('states', () => {
 
   test('begin with loading, and are one object for one operation', () => {
     const { client } = scene();
-    const state = observedState(client, made('a'));
+    const state = shownState(client, made('a'));
     expect(state.state).toEqual({ phase: 'loading' });
-    expect(observedState(client, made('a'))).toBe(state);
+    expect(shownState(client, made('a'))).toBe(state);
     const heard = vi.fn();
     state.listeners.add(heard);
     publish(client, made('a'), SENDING);
-    expect(observedState(client, made('a')).state).toBe(SENDING);
+    expect(shownState(client, made('a')).state).toBe(SENDING);
     expect(heard).toHaveBeenCalledOnce();
   });
 
@@ -126,61 +127,61 @@ describe('states', () => {
     const { client } = scene();
     publish(client, made('a'), state);
     readAnew(client, made('a'));
-    expect(observedState(client, made('a')).state.phase).toBe(phase);
+    expect(shownState(client, made('a')).state.phase).toBe(phase);
   });
 
   test('are made of records when the first screen looks, with the client of that screen', () => {
     const { client } = scene();
     const request = { method: 'POST', url: '/', headers: [], body: 'x' };
     readAnew(client, made('a'), record({ request, meta: { a: 1 } }));
-    const { state } = observedState({ ...client, parts: requests().parts }, made('a'));
+    const { state } = shownState({ ...client, parts: requests().parts }, made('a'));
     expect(state).toMatchObject({ phase: 'unsettled', pending: { key: 'k', resumable: true, meta: { a: 1 } } });
-    expect(observedState(client, made('a')).state).toBe(state);
+    expect(shownState(client, made('a')).state).toBe(state);
   });
 
   test('are kept of the last 32 operations only, before there is a screen: what calls left open may have large requests', () => {
-    const { client, lives } = scene();
+    const { client, states } = scene();
     for (let slot = 0; slot < 100; slot++) readAnew(client, made(`${slot}`), record());
-    expect([...lives.keys()]).toEqual(Array.from({ length: 32 }, (_, n) => `${68 + n}`));
+    expect([...states.keys()]).toEqual(Array.from({ length: 32 }, (_, n) => `${68 + n}`));
   });
 
   test('are not made for operations that nobody has asked about', () => {
-    const { client, lives } = scene();
+    const { client, states } = scene();
     readAnew(client, made('a'));
-    expect(lives.size).toBe(0);
+    expect(states.size).toBe(0);
   });
 
   test('are bounded: the oldest one that no screen watches and no call drives is dropped', () => {
-    const { client, lives, flights } = scene();
+    const { client, states, flights } = scene();
     for (const [slot, state] of [['sending', SENDING] as const, ['waiting', WAITING] as const]) {
       flights.set(slot, {});
       publish(client, made(slot), state);
     }
-    observedState(client, made('looked at')).listeners.add(() => {});
+    shownState(client, made('looked at')).listeners.add(() => {});
     publish(client, made('unsettled'), UNSETTLED);
     for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
-    expect(lives.size).toBe(500);
+    expect(states.size).toBe(500);
     publish(client, made('new'), SETTLED);
     // Each time, the 32 oldest ones are examined. Three of them stay.
-    expect([...lives.keys()].slice(0, 2)).toEqual(['settled 32', 'settled 33']);
-    expect([...lives.keys()].slice(-4)).toEqual(['sending', 'waiting', 'looked at', 'new']);
+    expect([...states.keys()].slice(0, 2)).toEqual(['settled 32', 'settled 33']);
+    expect([...states.keys()].slice(-4)).toEqual(['sending', 'waiting', 'looked at', 'new']);
   });
 
   test.each([false, true])('are bounded even with 30,000 operations that are all unsettled, with a screen: %s', (hasScreen) => {
-    const { client, lives } = scene();
-    if (hasScreen) observedState(client, made('looked at'));
+    const { client, states } = scene();
+    if (hasScreen) shownState(client, made('looked at'));
     for (let slot = 0; slot < 30_000; slot++) publish(client, made(`unsettled ${slot}`), UNSETTLED);
-    expect(lives.size).toBeLessThanOrEqual(500);
+    expect(states.size).toBeLessThanOrEqual(500);
   });
 
   test('are bounded even if all of them are idle or loading', () => {
-    const { client, lives } = scene();
-    for (let slot = 0; slot < 250; slot++) observedState(client, made(`loading ${slot}`));
+    const { client, states } = scene();
+    for (let slot = 0; slot < 250; slot++) shownState(client, made(`loading ${slot}`));
     for (let slot = 0; slot < 260; slot++) publish(client, made(`idle ${slot}`), { phase: 'idle' });
-    expect(lives.size).toBeLessThanOrEqual(500);
+    expect(states.size).toBeLessThanOrEqual(500);
     for (let slot = 0; slot < 260; slot++) publish(client, made(`more ${slot}`), { phase: 'idle' });
-    expect(lives.size).toBeLessThanOrEqual(500);
-    expect([...lives.keys()].some((slot) => slot.startsWith('loading'))).toBe(false);
+    expect(states.size).toBeLessThanOrEqual(500);
+    expect([...states.keys()].some((slot) => slot.startsWith('loading'))).toBe(false);
   });
 });
 

@@ -38,7 +38,7 @@ function scene() {
     platform: { clock },
     store,
     owner: 'me',
-    registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
+    registry: { degraded: new Map(), states: new Map(), screens: new Set() },
     log: {},
     closing: new StopSource(),
   } as unknown as Client;
@@ -155,7 +155,7 @@ describe('a call that waits for a lease', () => {
 
   test('shows that it waits for another context', async ({ one }) => {
     await waiting(one)();
-    expect(one.client.registry.lives.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
+    expect(one.client.registry.states.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
 
   test.each<[string, unknown]>([

@@ -1,7 +1,7 @@
 /** What happens in a world, as checkers see it. */
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { OperationState } from '../../src/engine/observed.js';
+import type { OperationState } from '../../src/engine/shown-state.js';
 import type { Endpoint } from './requests.js';
 
 /** One call of a client by the app: a press on a button, or a `resume`. */
