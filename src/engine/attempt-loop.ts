@@ -10,10 +10,10 @@ import { readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
 import { withFacts } from './failure.js';
-import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { isOvertaken } from './nested.js';
 import { emit, publish, tellWait } from './observe.js';
+import { reasonToStop, reasonUnsent, takenOver } from './reason-to-stop.js';
 import { commit, readStored, storedIn, storeForOperation } from './record-access.js';
 import { refusalsOf } from './refusals.js';
 import type { Start, Stopped } from './stopped.js';
@@ -74,8 +74,8 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
   let tries = 0;
   let waits = 0;
   for (;;) {
-    const halted = (tries && !drive.last && (await awaitNetwork(drive))) || (await halt(drive));
-    const sent = halted || (await attempt(drive, payload));
+    const stopped = (tries && !drive.last && (await awaitNetwork(drive))) || (await checkBeforeAttempt(drive));
+    const sent = stopped || (await attempt(drive, payload));
     if ('decision' in sent) return sent;
     const { reading, cause } = sent;
     if (reading.kind === 'in-progress') waits++;
@@ -126,7 +126,7 @@ export async function awaitNetwork(drive: Driver): Promise<Stopped | undefined> 
   if (ms > 0 && connectivity.online() === false) await pause(drive, ms, 'offline');
   // When an outage has ended, the next one gets the full time.
   drive.offlineSince = connectivity.online() === false ? since : undefined;
-  return drive.offlineSince !== undefined && clock.now() >= end ? endWith(drive, 'offline') : undefined;
+  return drive.offlineSince !== undefined && clock.now() >= end ? stopWith(drive, 'offline') : undefined;
 }
 
 /** What is known of this key and its server, apart from the last answer. */
@@ -146,49 +146,49 @@ function knownTo(drive: Driver) {
   } satisfies Partial<Situation>;
 }
 
-/** Called before each attempt: checks everything that may have changed since the last one. */
-export async function halt(drive: Driver): Promise<Stopped | undefined> {
+/** Checks everything that may have changed since the last attempt. Like the other two checks, it gives how the drive stops; `undefined` if it goes on. */
+export async function checkBeforeAttempt(drive: Driver): Promise<Stopped | undefined> {
   const { job, record } = drive;
-  if (await isOvertaken(job.client)) return endWith(drive, 'aborted');
-  const stopped = mustStop(drive);
+  if (await isOvertaken(job.client)) return stopWith(drive, 'aborted');
+  const stopped = checkQuickly(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
   const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);
   // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
-  if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await stillMine(drive))) || stopped;
-  if (record.ambiguous) return mustLook ? stillMine(drive) : undefined;
+  if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await checkOwner(drive))) || stopped;
+  if (record.ambiguous) return mustLook ? checkOwner(drive) : undefined;
   // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
   const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now() + job.aheadMs);
-  if (!(await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed'))) return endWith(drive, 'store');
+  if (!(await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed'))) return stopWith(drive, 'store');
   drive.record = next;
-  return halt(drive);
+  return checkBeforeAttempt(drive);
 }
 
-/** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
-export function mustStop(drive: Driver): Stopped | undefined {
+/** The checks that need no I/O. They are repeated right before the attempt leaves, because hooks and stores take time. */
+export function checkQuickly(drive: Driver): Stopped | undefined {
   const maybeSent = drive.ambiguous && drive.record.ambiguous;
-  const reason = reasonToHalt(drive.job, drive.record, maybeSent || drive.start.reused);
+  const reason = reasonToStop(drive.job, drive.record, maybeSent || drive.start.reused);
   // If all that was sent under the key was refused, go on under a new key, as the next call would.
   if (reason === 'key-expired') return { decision: maybeSent ? stop(reason, true) : { do: 'anew' } };
-  return reason && endWith(drive, reason);
+  return reason && stopWith(drive, reason);
 }
 
-/** Stops the drive. The outcome is "no effect" if nothing was sent or if all that was sent was refused, otherwise unknown. */
-function endWith(drive: Driver, reason: UnknownReason, cause?: unknown): Stopped {
+/** How the drive stops for this reason. The outcome is "no effect" if nothing was sent or if all that was sent was refused, otherwise unknown. */
+function stopWith(drive: Driver, reason: UnknownReason, cause?: unknown): Stopped {
   // For example after a 429: the call was waiting for its next attempt, and its last one was refused in front of the application.
   if (!drive.ambiguous && drive.last) return { decision: cleanlyRefused('in-front', knownTo(drive)), result: drive.last };
   return { decision: { do: 'stop', ending: drive.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason)), ask: false }, cause };
 }
 
-/** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
-export async function stillMine(drive: Driver, mayRepeat = true): Promise<Stopped | undefined> {
+/** Checks whether the record still belongs to this driver: a log-out, `forget` or another driver may have taken it. */
+export async function checkOwner(drive: Driver, mayRepeat = true): Promise<Stopped | undefined> {
   const askedAt = drive.job.client.platform.clock.now();
   try {
     // Renew the lease, which may have run out while the device slept. Otherwise the app could `settle` between this look and the attempt.
     const stored = await (drive.record.lease ? renew(drive) : readStored(drive.job));
     // If the device slept while the store answered, the answer may be outdated: look again, but only once, because the store may merely be slow.
-    return mayRepeat && sleptSince(drive.job.client, askedAt) ? await stillMine(drive, false) : takenOver(readRecord(stored), drive.record);
+    return mayRepeat && sleptSince(drive.job.client, askedAt) ? await checkOwner(drive, false) : takenOver(readRecord(stored), drive.record);
   } catch (cause) {
-    return endWith(drive, 'store', cause);
+    return stopWith(drive, 'store', cause);
   }
 }
 
@@ -199,11 +199,11 @@ export async function attempt(drive: Driver, payload: Payload): Promise<AttemptR
   const number = drive.attempts + 1;
   let stopped: Stopped | undefined;
   const look = async (): Promise<boolean> => {
-    stopped = await stillMine(drive);
+    stopped = await checkOwner(drive);
     return !stopped;
   };
   const leaves = (): boolean => {
-    stopped = mustStop(drive);
+    stopped = checkQuickly(drive);
     if (stopped) return false;
     drive.refusals.leaves();
     drive.attempts = number;

@@ -7,7 +7,7 @@ import { payloadsOf } from '../core/payloads.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson, keyedOperationOf } from './address.js';
-import { attempt, factsOf, halt } from './attempt-loop.js';
+import { attempt, checkBeforeAttempt, factsOf } from './attempt-loop.js';
 import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
@@ -206,7 +206,7 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     const [fingerprint, payload] = earlier;
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
-    const probed = (await halt(drive)) ?? (await attempt(drive, payload));
+    const probed = (await checkBeforeAttempt(drive)) ?? (await attempt(drive, payload));
     if ('decision' in probed) {
       // Another context has ended the operation, or goes on with it.
       if (probed.lost) return finish(drive, probed);

@@ -8,8 +8,8 @@ import type { OnceRecord } from '../core/record.js';
 import { sessionOf } from '../engine/address.js';
 import type { OperationRun, Parts } from '../engine/client.js';
 import { endOf, withFacts } from '../engine/failure.js';
-import { reasonToHalt } from '../engine/halt.js';
 import type { Ended } from '../engine/in-flight.js';
+import { reasonToStop } from '../engine/reason-to-stop.js';
 import { logOutsOf } from '../engine/registry.js';
 import { remember } from '../engine/settle.js';
 import { storedAnswers } from '../http/stored-answer.js';
@@ -31,7 +31,7 @@ export const answers: () => Feature = (...given: unknown[]) => {
 /** Asks the server for a replay of a settled operation whose answer is not kept here, if the server is known to replay and still to know the key. */
 async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
-  const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
+  const mayLeave = (): boolean => reasonToStop(job, record, true) === undefined;
   // If the app or another operation's answer said that it is done, or if it was done at another address, this server may never
   // have seen the key, and would execute the request.
   const from = (record.ending as { from?: unknown } | undefined)?.from;

@@ -12,7 +12,7 @@ import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
-import { awaitNetwork, halt, mustStop, pause } from '../engine/attempt-loop.js';
+import { awaitNetwork, checkBeforeAttempt, checkQuickly, pause } from '../engine/attempt-loop.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
@@ -155,19 +155,19 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     const ms = Math.min(limits.attemptMs, ends - clock.monotonic());
     const answer = await askOnce(
       prepared,
-      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !mustStop(drive) },
+      { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !checkQuickly(drive) },
       link,
     );
     // An answer in another user's session says nothing about this user's work.
-    const foreign = isSamePerson(job) ? undefined : mustStop(drive);
+    const foreign = isSamePerson(job) ? undefined : checkQuickly(drive);
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await awaitNetwork(drive);
     if (cutOff) return cutOff;
     const restMs = atLeast(number, answer.retryAfterMs ?? backoffMs(retry, number, randomness.random()));
     if (clock.monotonic() + restMs >= ends) return answer;
     await pause(drive, restMs, 'in-progress');
-    const halted = await halt(drive);
-    if (halted) return clock.now() < job.deadline ? halted : answer;
+    const stopped = await checkBeforeAttempt(drive);
+    if (stopped) return clock.now() < job.deadline ? stopped : answer;
   }
 }
 

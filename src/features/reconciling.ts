@@ -9,7 +9,7 @@ import { mayArrive } from '../core/retention.js';
 import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
-import { stillMine } from '../engine/attempt-loop.js';
+import { checkOwner } from '../engine/attempt-loop.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
@@ -66,7 +66,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const known = knownDone(job, record);
-  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await stillMine(drive);
+  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await checkOwner(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) {
     // Callers are told `unknown`. With `always`, as without a name, the next call goes on with this operation then, and does not mean another effect.

@@ -10,7 +10,7 @@ import type { Stopped } from './stopped.js';
 import { isAbandoned } from './wait.js';
 
 /** Why nothing may be sent under this record's key now; `undefined` if it may. `used`: the server may know the key, so that its age counts. */
-export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolean | undefined): UnknownReason | undefined {
+export function reasonToStop(job: OperationRun, record: OnceRecord, used: boolean | undefined): UnknownReason | undefined {
   const { client, deadline, settings, aheadMs } = job;
   const now = client.platform.clock.now();
   if (isAbandoned(job)) return 'aborted';
