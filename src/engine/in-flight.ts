@@ -115,7 +115,6 @@ export class InFlightOperation {
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
   #landing: Landing | undefined;
-  readonly #tables: InFlightTables;
   readonly #operationKey: OperationKey;
 
   /** Resolves when the body has been read; with `undefined` if that failed. */
@@ -126,8 +125,8 @@ export class InFlightOperation {
     this.#landed = resolve;
   });
 
-  /** The client that drives it. */
-  readonly owner: object;
+  /** The client of the call that began it. */
+  readonly client: { readonly registry: InFlightTables };
   /** The deadline of the call that began it, ms since 1970. */
   readonly deadline: number;
 
@@ -145,13 +144,12 @@ export class InFlightOperation {
   readonly seen: Seen;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen: Seen = { at: Infinity }) {
-    this.owner = owner;
+  constructor(client: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen: Seen = { at: Infinity }) {
+    this.client = client;
     this.deadline = deadline;
     this.seen = seen;
-    this.#tables = owner.registry;
     this.#operationKey = operationKey;
-    this.#tables.flights.set(operationKey, this);
+    this.client.registry.flights.set(operationKey, this);
   }
 
   /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */
@@ -162,7 +160,7 @@ export class InFlightOperation {
         if (!this.#callers.size) this.stop.abort(reason);
         this.#gone.push((landing) => {
           const own = this.#outcomeFor(entry, landing);
-          if (noted && this.#tables.outcomes.get(reason as object) === noted) this.#note(reason, own);
+          if (noted && this.client.registry.outcomes.get(reason as object) === noted) this.#note(reason, own);
         });
         entry.end(reason, true);
       };
@@ -172,7 +170,7 @@ export class InFlightOperation {
         const reason = abortReason(signal as AbortSignal);
         // If an HTTP client aborts for its own timeout, its error contains the Request, but not this reason.
         this.#note(entry.request, entry.left);
-        dismiss(reason, noteUnderReason(this.#tables, reason, entry.left));
+        dismiss(reason, noteUnderReason(this.client.registry, reason, entry.left));
       };
       const end = (value: unknown, fails: boolean): void => {
         signal?.removeEventListener('abort', leave);
@@ -193,7 +191,7 @@ export class InFlightOperation {
   /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. `landing` is left out if nobody can have joined. */
   land(landing?: Landing): void {
     this.#landing = landing;
-    this.#tables.flights.delete(this.#operationKey);
+    this.client.registry.flights.delete(this.#operationKey);
     this.fingerprinted(undefined);
     if (landing) {
       const [first, ...others] = this.#callers;
@@ -216,7 +214,7 @@ export class InFlightOperation {
 
   /** Notes the outcome under an object that the caller has, for `outcomeOf`. */
   #note(given: unknown, own: Outcome | undefined): void {
-    if (own && isObject(given)) this.#tables.outcomes.set(given, own);
+    if (own && isObject(given)) this.client.registry.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first?: boolean): void {

@@ -15,7 +15,7 @@ export const close = (once: Once): Promise<void> => closeClient(clientOf(once, '
 async function closeClient(client: Client): Promise<void> {
   const family = familyOf(client);
   for (const { closing } of family) closing.abort();
-  const calls = () => [...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed);
+  const calls = () => [...client.registry.flights.values()].filter((flight) => family.includes(flight.client as Client)).map(({ landed }) => landed);
   // Repeat this, because a listener that hears of an end may start something else, such as `settle`.
   for (let left = calls(); left.length; left = calls()) await Promise.all(left);
   await Promise.all(family.map(({ settings, borrowsStore }) => !borrowsStore && settings.store?.close()));

@@ -84,7 +84,7 @@ const membersOf = (value: object | undefined): string[] => {
 
 /** What other versions of the package, on the same page, find in the tables and call. */
 const SHARED = {
-  flight: ['deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'owner', 'seen', 'stop'],
+  flight: ['client', 'deadline', 'ended', 'fingerprint', 'fingerprinted', 'join', 'land', 'landed', 'looks', 'seen', 'stop'],
   stop: ['aborted', 'abort', 'readers', 'addEventListener', 'removeEventListener'],
   state: ['listeners', 'state'],
   payload: ['endpoint', 'keyed', 'origin', 'prepared', 'send', 'withBytesOf'],
