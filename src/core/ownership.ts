@@ -11,10 +11,21 @@ export const isStill = (known: OnceRecord, record: OnceRecord): boolean =>
 /** Whether the lease of `record` is the one that the driver of `known` took. */
 export const holds = ({ lease }: OnceRecord, record: OnceRecord): boolean => lease != null && record.lease?.owner === lease.owner;
 
-/** What a call has seen of its operation. `at`: {@link seenAt}. `over`: it may send nothing any more, because of what {@link see} saw. */
+/** What a call has seen of its operation, and of its store's clock. All copies of an `OperationRun` share this object, so all know what one has seen. */
 export interface Seen {
+  /**
+   * Since when the record may have been removed unseen, ms since 1970: since the call read its request, or saw the record while another context drove.
+   * `Infinity` before that, and after an end without an effect. `-Infinity` once something may have been sent, here or there: then a record that is
+   * missing was removed, and that does not mean that nothing was sent.
+   */
   at: number;
+  /**
+   * By how much the store's clock is ahead of this device's, ms; unknown (0, or that of the call before) until the claim. It can't be set once and for
+   * all: somebody may set this device's clock during the call, which shows when the lease is renewed.
+   */
+  aheadMs: number;
   record?: OnceRecord | undefined;
+  /** The call may send nothing any more, because of what {@link see} saw. */
   over?: boolean | undefined;
 }
 

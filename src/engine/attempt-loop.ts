@@ -14,7 +14,7 @@ import { renew } from './lease.js';
 import { isOvertaken } from './nested.js';
 import { emit, publish, tellWait } from './observe.js';
 import { reasonToStop, reasonUnsent, takenOver } from './reason-to-stop.js';
-import { commit, readStored, storedIn, storeForOperation } from './record-access.js';
+import { commit, readStored, storedIn, storeForOperation, storeTimeOf } from './record-access.js';
 import { refusalsOf } from './refusals.js';
 import type { Start, Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
@@ -57,19 +57,19 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
   if (drive.record.link) return { decision: { do: 'poll' } };
   // A server that knows no keys must not get the request twice: only `reconcile` can say more.
   if (drive.start.resumed && !isKeyed(drive)) return { decision: stop('no-answer', true) };
-  const { client, settings, deadline, aheadMs } = drive.job;
+  const { client, settings, deadline, seen } = drive.job;
   const { clock, randomness } = client.platform;
   const { retryAt = 0, spentAt = -Infinity } = drive.record;
   const begun = clock.now();
   // Both were stored by the store's clock, because the machine that did may have another one.
-  const at = retryAt - aheadMs;
+  const at = retryAt - seen.aheadMs;
   if (at > begun && at < deadline) await pause(drive, at - begun, 'retry-after');
   // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
   await awaitNetwork(drive);
   // If the server asked to wait beyond this call's time, make a single attempt.
   let triesMax = at >= deadline ? 1 : settings.limits.attempts;
   /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
-  let waitsEnd = begun + aheadMs - spentAt < SPENT_MS ? begun : 0;
+  let waitsEnd = begun + seen.aheadMs - spentAt < SPENT_MS ? begun : 0;
   // Attempts that find work in progress (`waits`) do not count against `limits.attempts`; all others do (`tries`).
   let tries = 0;
   let waits = 0;
@@ -152,12 +152,12 @@ export async function checkBeforeAttempt(drive: Driver): Promise<Stopped | undef
   if (await isOvertaken(job.client)) return stopWith(drive, 'aborted');
   const stopped = checkQuickly(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
-  const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.aheadMs);
+  const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.seen.aheadMs);
   // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
   if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await checkOwner(drive))) || stopped;
   if (record.ambiguous) return mustLook ? checkOwner(drive) : undefined;
   // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
-  const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now() + job.aheadMs);
+  const next = marked(record, job.settings.limits.keyWindowMs, storeTimeOf(job));
   if (!(await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed'))) return stopWith(drive, 'store');
   drive.record = next;
   return checkBeforeAttempt(drive);

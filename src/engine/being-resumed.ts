@@ -105,7 +105,7 @@ export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, 
   if (!(await reserve(lost, hold))) return undefined;
   // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then the press is another effect, unless the
   // driver is a `resume`. This wait's deadline comes first, so that the error says what the press has waited for.
-  const afterResume = driven && (await awaitNoLease({ ...lost, seen: { at: 0 }, deadline: lost.deadline - 1 }));
+  const afterResume = driven && (await awaitNoLease({ ...lost, seen: { at: 0, aheadMs: 0 }, deadline: lost.deadline - 1 }));
   const { held, waited } = (await lockLost(lost, hold)) ?? {};
   if (waited === undefined) return undefined;
   // It may have settled since the search.

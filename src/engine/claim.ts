@@ -170,7 +170,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = client.platform.clock.now();
-    job.aheadMs = storeNow - now;
+    job.seen.aheadMs = storeNow - now;
     // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
     // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
     // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.

@@ -132,8 +132,6 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly waited?: Look | undefined;
   /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: Anew | undefined;
-  /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
-  aheadMs: number;
   readonly seen: Seen;
   /** How often its user had logged out when the call began. Once that is more, the call begins nothing. */
   readonly logOuts: number;

@@ -11,7 +11,7 @@ import { attempt, checkBeforeAttempt, factsOf } from './attempt-loop.js';
 import type { Driver } from './client.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
-import { commit } from './record-access.js';
+import { commit, storeTimeOf } from './record-access.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
 import { answersOf, remember, settleRecord } from './settle.js';
@@ -153,7 +153,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
   if (!(withoutPresent || retryAt || spent || record.lease || start.found?.lease || refusals)) return;
-  const storeNow = job.client.platform.clock.now() + job.aheadMs;
+  const storeNow = storeTimeOf(job);
   // Give the lease back, unless a function of `run` goes on after its call. Until the last attempt of an earlier driver has ended, the lease that it left
   // must keep the app from settling.
   // While the record has the lease of a move, as it may where calls take no leases, `commit` stores nothing.
@@ -161,7 +161,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
     ...(withoutPresent ?? record),
     ...refusals,
     lease: job.client.registry.outlives?.(drive) ?? start.found?.lease,
-    retryAt: retryAt && retryAt + job.aheadMs,
+    retryAt: retryAt && retryAt + job.seen.aheadMs,
     spentAt: spent ? storeNow : undefined,
     touchedAt: storeNow,
   });

@@ -136,15 +136,11 @@ export class InFlightOperation {
   /** What each look at the record showed: before the wait for the lock, and when this operation began. */
   readonly looks: Look[] = [];
 
-  /**
-   * `at`: since when the record may have been removed unseen, ms since 1970: since this operation read its request, or saw the record while another
-   * context drove. `Infinity` before that, and after an end without an effect. `-Infinity` once something may have been sent, here or there: then a
-   * record that is missing was removed, and that does not mean that nothing was sent.
-   */
+  /** The next call of the name, if it waited for this one, goes on with the same object. */
   readonly seen: Seen;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(client: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen: Seen = { at: Infinity }) {
+  constructor(client: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0, seen: Seen = { at: Infinity, aheadMs: 0 }) {
     this.client = client;
     this.deadline = deadline;
     this.seen = seen;

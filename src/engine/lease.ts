@@ -9,7 +9,7 @@ import type { Client, Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
-import { heldElsewhere, readStored, updateStored } from './record-access.js';
+import { heldElsewhere, readStored, storeTimeOf, updateStored } from './record-access.js';
 import type { Unbegun } from './unbegun.js';
 import { isAbandoned, wait } from './wait.js';
 
@@ -19,15 +19,14 @@ const LOOK_MS_MAX = 1000;
 
 /** Renews a driver's lease, if the driver still has it. Gives what was stored before. */
 export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Promise<unknown> {
-  const { leaseMs } = job.settings.limits;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
     // Somebody may have set this machine's clock since the call began.
-    job.aheadMs = now - job.client.platform.clock.now();
+    job.seen.aheadMs = now - job.client.platform.clock.now();
     // Do not compare the revision: a log-out raises it, but until this driver has stopped, one of its attempts may be under way. Compare the
     // owner: a move may have left its own lease in the record, which belongs to no driver and must run out.
     const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;
-    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
+    return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + job.settings.limits.leaseMs } } }) };
   };
   // A full store does not stop a driver: it looks, and leaves the lease as it is.
   return updateStored(job, change).catch((cause) => (cause?.reason === 'quota' ? readStored(job) : Promise.reject(cause)));
@@ -37,10 +36,9 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
 export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
   if (!drive.record.lease || drive.record.lease.locked) return work();
   const { client, settings } = drive.job;
-  const { leaseMs } = settings.limits;
   let cancel: () => void;
   const beat = (): void => {
-    cancel = client.platform.clock.timer(leaseMs / BEATS, () => {
+    cancel = client.platform.clock.timer(settings.limits.leaseMs / BEATS, () => {
       beat();
       // If a renewal fails, the next one makes up for it. If none succeeds in time, the lease runs out, and another driver may go on with the key.
       renew(drive).catch(() => {});
@@ -55,7 +53,7 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
  * has ended ({@link giveBack}), or this time is over, no other context may say that there was no effect.
  */
 export function outlives({ job, record: { key, lease }, start }: Pick<Driver, 'job' | 'record' | 'start'>): OnceRecord['lease'] {
-  const { client, settings, aheadMs } = job;
+  const { client, settings } = job;
   const { registry } = client;
   const { leaseMs, totalMs } = settings.limits;
   if (!lease || !registry.running?.has(key)) return undefined;
@@ -65,7 +63,7 @@ export function outlives({ job, record: { key, lease }, start }: Pick<Driver, 'j
   const found = start.found?.lease;
   // What an earlier call of this realm has left is for functions that are counted here again, so keep only what it had found.
   const { earlier } = found?.owner.endsWith(registry.outlived) ? found : lease;
-  return { ...lease, owner, earlier, until: client.platform.clock.now() + aheadMs + leaseMs + totalMs, locked: true };
+  return { ...lease, owner, earlier, until: storeTimeOf(job) + leaseMs + totalMs, locked: true };
 }
 
 /** Gives back the lease that {@link outlives} left, when no function of this key goes on any more. Never rejects. */

@@ -138,7 +138,6 @@ async function fly(
       ...ids,
       ...prepared,
       resumeOnly: !request.payload,
-      aheadMs: 0,
     };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};

@@ -11,12 +11,12 @@ import { isAbandoned } from './wait.js';
 
 /** Why nothing may be sent under this record's key now; `undefined` if it may. `used`: the server may know the key, so that its age counts. */
 export function reasonToStop(job: OperationRun, record: OnceRecord, used: boolean | undefined): UnknownReason | undefined {
-  const { client, deadline, settings, aheadMs } = job;
+  const { client, deadline, settings, seen } = job;
   const now = client.platform.clock.now();
   if (isAbandoned(job)) return 'aborted';
   if (!isSamePerson(job)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  if (used && isKeyTooOld(record, settings.limits, now, now + aheadMs)) return 'key-expired';
+  if (used && isKeyTooOld(record, settings.limits, now, now + seen.aheadMs)) return 'key-expired';
   // If the clock was set back by hours, the call would otherwise go on for hours. Polling ends by the monotonic clock.
   return !record.link && now < deadline - settings.limits.totalMs - CLOCK_BACK_MS ? 'no-answer' : undefined;
 }

@@ -18,6 +18,9 @@ type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly d
 /** Where this operation's record lives. */
 export const storeForOperation = ({ client, operationKey }: Omit<Place, 'id'>): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
+/** The time by the store's clock, ms. Times in a record are by that clock, because machines have different ones. */
+export const storeTimeOf = (job: Pick<OperationRun, 'client' | 'seen'>): number => job.client.platform.clock.now() + job.seen.aheadMs;
+
 /** If the operation's record was kept in memory and is gone from there, its next record goes to the store again. */
 export function returnToStore({ client, operationKey, id }: Place): Promise<unknown> | undefined {
   const { degraded } = client.registry;

@@ -3,7 +3,7 @@
 import type { Refusal } from '../core/record.js';
 import type { OperationRun } from './client.js';
 import { steadyForMs } from './even-clock.js';
-import { storeForOperation } from './record-access.js';
+import { storeForOperation, storeTimeOf } from './record-access.js';
 import type { Refusals, Start } from './stopped.js';
 
 interface Clocks {
@@ -11,11 +11,11 @@ interface Clocks {
   readonly passed: number;
 }
 
-export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start): Refusals {
+export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | 'seen'>, start: Start): Refusals {
   const { clock } = job.client.platform;
   const { refusal: stored } = start.record;
   /** By how much the store's time was ahead of the monotonic clock, ms. */
-  const monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
+  const monotonicAheadMs = storeTimeOf(job) - clock.monotonic();
   /** Every attempt of this drive was answered by a refusal. */
   let onlyRefusals = true;
   /** The key is derived, and no record of earlier generations is left. Cleared when an answer shows that this generation is new to the server. */
@@ -30,7 +30,7 @@ export function refusalsOf(job: Pick<OperationRun, 'client' | 'operationKey' | '
    * possible times the shortest counts, because a clock that was set proves nothing.
    */
   const clocks = (): Clocks => ({
-    times: [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs],
+    times: [storeTimeOf(job), clock.monotonic() + monotonicAheadMs],
     passed: storeForOperation(job).ownClock ? Infinity : steadyForMs(clock),
   });
   steadyForMs(clock);

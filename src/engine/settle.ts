@@ -19,7 +19,7 @@ type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'pay
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
-  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'aheadMs' | 'stop'>,
+  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'seen' | 'stop'>,
   record: PendingRecord,
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
@@ -53,7 +53,7 @@ export async function settleRecord(
         keyInUse,
         refusedOnly: undefined,
         settledAt: now,
-        touchedAt: now + job.aheadMs,
+        touchedAt: now + job.seen.aheadMs,
         forgetAt,
         answer: kept,
         previous: done ? undefined : doneBefore(record),

@@ -17,7 +17,7 @@ import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js
 import { finish, settle, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
-import { commit } from '../engine/record-access.js';
+import { commit, storeTimeOf } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import type { Stopped } from '../engine/stopped.js';
 import { waitsUntil } from '../engine/wait.js';
@@ -61,8 +61,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const end = await askAfter(drive, accepted, marked);
   if (!end || !('state' in end)) return end && finish(drive, { ...end, result: accepted });
   // The server has forgotten the work, and perhaps its key, too: no later call could learn more.
-  const { client, settings, aheadMs } = drive.job;
-  const late = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
+  const late = pastWindow(drive.record, drive.job.settings.limits, storeTimeOf(drive.job));
   const forgotten = late && /^4(04|10)$/.test(String(end.result?.response?.status));
   if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
   return settlePolled(drive, end, { marked, changed, ofEarlier, lost });
@@ -124,7 +123,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
   if (!record.link) {
     // Without the marker, this key is new to the server, so no later key of a lost record can have been used.
     const madeAgain = marked ? record.madeAgain : undefined;
-    const next = seal({ ...record, madeAgain, link, touchedAt: platform.clock.now() + job.aheadMs });
+    const next = seal({ ...record, madeAgain, link, touchedAt: storeTimeOf(job) });
     if (await commit(job, record, () => next)) drive.record = next;
   }
   return askUntilItEnds(drive, prepared, link);

@@ -15,6 +15,7 @@ import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
 import { knownDone } from '../engine/last-known.js';
 import { emit } from '../engine/observe.js';
+import { storeTimeOf } from '../engine/record-access.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
@@ -82,7 +83,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
  */
 function mayStillArrive({ job, record, start }: Driver): boolean {
   const { lease } = start.asks ? record : (start.found ?? { lease: undefined });
-  return job.client.registry.running?.has(record.key) || mayArrive({ ...record, lease }, job.settings.limits, job.client.platform.clock.now() + job.aheadMs);
+  return job.client.registry.running?.has(record.key) || mayArrive({ ...record, lease }, job.settings.limits, storeTimeOf(job));
 }
 
 /** Asks `reconcile` which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */

@@ -59,17 +59,7 @@ const second: Parts['requests']['second'] = async (job, key, cause, inserted, is
   const stored = readRecord(await readStored(job).catch(() => undefined));
   if (stored?.random && stored.key === key) return undefined;
   if (!isFull) return job;
-  return {
-    ...job,
-    settings: { ...settings, keep: { ...keep, request: false }, background: undefined },
-    // Share `aheadMs` with the original run: what the claim learns about the store's clock must reach the whole call.
-    get aheadMs() {
-      return job.aheadMs;
-    },
-    set aheadMs(ms) {
-      job.aheadMs = ms;
-    },
-  };
+  return { ...job, settings: { ...settings, keep: { ...keep, request: false }, background: undefined } };
 };
 
 /** The part `requests`, which the features `requests` and `background` have in common. */

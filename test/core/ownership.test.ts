@@ -23,14 +23,14 @@ test.each<[string, number, LooseRecord | undefined, LooseRecord | undefined, boo
   ['none', SENT, record(FIRST, 3), undefined, false],
   ['one after none', SENT, undefined, record(OTHER, 1), false],
 ])('the second look finds %s', (_, at, first, second, isOver) => {
-  const seen: Seen = { at: Infinity };
+  const seen: Seen = { at: Infinity, aheadMs: 0 };
   see(seen, first as never, at);
   see(seen, second as never);
   expect([!!seen.over, seen.at]).toEqual([isOver, at]);
 });
 
 test('a look that finds none in between changes nothing, and what is over stays so', () => {
-  const seen: Seen = { at: SENT };
+  const seen: Seen = { at: SENT, aheadMs: 0 };
   for (const found of [record(FIRST, 3), undefined, record(OTHER, 1), record(OTHER, 2)]) see(seen, found as never);
   expect(seen.over).toBe(true);
 });

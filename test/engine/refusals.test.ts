@@ -9,7 +9,7 @@ import type { Refusals, Start } from '../../src/engine/stopped.js';
 
 function refusals(record: Partial<OnceRecord> = {}): Refusals {
   const client = { platform: { clock: { now: () => 0, monotonic: () => 0 } }, registry: { degraded: new Map() }, store: {} };
-  return refusalsOf({ client, aheadMs: 0 } as unknown as OperationRun, { record, refusedOnly: false } as unknown as Start);
+  return refusalsOf({ client, seen: { aheadMs: 0 } } as unknown as OperationRun, { record, refusedOnly: false } as unknown as Start);
 }
 
 const attempt = (reading: AttemptResult['reading'], refusal?: string): AttemptResult => ({ reading, refusal, reached: true });
@@ -38,7 +38,7 @@ test.each<[string, boolean, number]>([
 ])("the age %s does not grow if somebody sets the device's clock forward", (_, ownClock, age) => {
   const clock = { wall: 0, passed: 0, now: () => clock.wall, monotonic: () => clock.passed };
   const client = { platform: { clock }, registry: { degraded: new Map() }, store: { ownClock } };
-  const known = refusalsOf({ client, aheadMs: 0 } as unknown as OperationRun, { record: {}, refusedOnly: false } as unknown as Start);
+  const known = refusalsOf({ client, seen: { aheadMs: 0 } } as unknown as OperationRun, { record: {}, refusedOnly: false } as unknown as Start);
   known.leaves();
   expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
   Object.assign(clock, { wall: 3_600_000, passed: 5000 });

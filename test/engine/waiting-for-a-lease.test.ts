@@ -50,7 +50,7 @@ function scene() {
     name: ['pay'],
     stop: stop.signal,
     deadline: NOW + 60_000,
-    seen: { at: Infinity },
+    seen: { at: Infinity, aheadMs: 0 },
     settings: { limits: { leaseMs: LEASE_MS }, whenBusy: 'join' },
   } as unknown as OperationRun;
   medium.set('id', record());
