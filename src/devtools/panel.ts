@@ -139,7 +139,8 @@ export class Panel {
   #button(): Tree {
     const rows = this.#model.rows;
     const count = (statuses: readonly Row['status'][]): number => rows.filter(({ status }) => statuses.includes(status)).length;
-    const [busy, unsettled] = [count(['sending', 'waiting', 'elsewhere']), count(['unsettled'])];
+    const busy = count(['sending', 'waiting', 'elsewhere']);
+    const unsettled = count(['unsettled']);
     const faulty = this.#model.faults.on.size > 0;
     const words = [busy > 0 && `${busy} under way`, unsettled > 0 && `${unsettled} unsettled`, faulty && 'faults on'].filter(Boolean).join(', ');
     const text = words === '' ? this.#title : `${this.#title}: ${words}`;

@@ -47,7 +47,8 @@ export async function again(bench: Bench): Promise<Found> {
     bench.quickestMs = performance.now() - started;
     return [one, ...(await bench.insist(operation))];
   });
-  const [one, last] = [value[0], value.at(-1)];
+  const one = value[0];
+  const last = value.at(-1);
   const finding = judge(bench, { key: operation.key, first: one, last, effects });
   const means: Evidence['means'] = last && isRefusal(last) ? 'done-before' : 'again';
   const evidence = last && effects === 1 ? [{ key: operation.key, came: last, means }] : [];

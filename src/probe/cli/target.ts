@@ -37,7 +37,8 @@ export function targetOf(plan: Plan): ProbeTarget {
     ...(elsewhere !== undefined && { elsewhere: () => elsewhere }),
     ...(counting && { count: counter(counting) }),
     send({ url, key, operation, payload, login }) {
-      const [headers, body] = [headersFor(plan, login), payloads[payload]];
+      const headers = headersFor(plan, login);
+      const body = payloads[payload];
       if (!headers) throw new NotTried(NO_LOGIN[login]);
       if (payload !== 'usual' && body === undefined) throw new NotTried(NO_BODY[payload]);
       const filled = headers.map(([name, value]): [string, string] => [name, fill(value, { key, operation })]);
