@@ -39,7 +39,7 @@ export async function tryLockInTime(client: Client, lock: string): Promise<(() =
 
 /**
  * Takes the lock that contexts share, if the platform has one. `held`: the lock's release, if this call holds the lock already. The wait
- * is bounded, because the holder may be frozen.
+ * is bounded, because the context that has the lock may be frozen.
  */
 export async function takeLock(
   job: OperationRun,

@@ -18,7 +18,7 @@ import { isAbandoned } from './wait.js';
 type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal' | 'payloads' | 'answer'>>;
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
-export async function settleRecord(
+export async function endRecord(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'seen' | 'stop'>,
   record: PendingRecord,
   ending: Ending,

@@ -9,12 +9,12 @@ import { OnceError } from '../errors.js';
 import { isSamePerson, keyedOperationOf } from './address.js';
 import { attempt, checkBeforeAttempt, factsOf } from './attempt-loop.js';
 import type { Driver } from './client.js';
+import { answersOf, endRecord, remember } from './end-record.js';
 import { CODES, plainCodeOf } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit, storeTimeOf } from './record-access.js';
 import { endIn } from './remembered.js';
 import type { Polled, Result } from './result.js';
-import { answersOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -63,7 +63,7 @@ export async function settle(
   if (presentIsDue && job.resumeOnly) return endUnsettled(drive, stop('mismatch', false));
   const ownResult = !earlier && ending.effect === 'done' ? result : undefined;
   const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
-  const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last(), payloads, answer });
+  const stored = await endRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last(), payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && (presentIsDue || ending.effect !== 'done')) return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.
@@ -79,7 +79,7 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
   const isNamed = job.name.length > 0;
   // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
   const ending = isNamed && record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
-  if (!(await settleRecord(job, record, ending, { sticky: true }))) return tell(drive, unknown('store'), result);
+  if (!(await endRecord(job, record, ending, { sticky: true }))) return tell(drive, unknown('store'), result);
   // An unnamed operation is identified by its key, so it can't get another one.
   return job.resumeOnly || !isNamed ? tell(drive, ending, result) : { anew: true, refused: tell(drive, rejected(true), result) };
 }
@@ -87,7 +87,7 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
   const ending = replayed('elsewhere');
   // No 2xx proves the effect. If this end can't be stored, the next call sends again, so the caller is not told "done".
-  if (!(await settleRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
+  if (!(await endRecord(drive.job, drive.record, ending))) return tell(drive, unknown('store'), result);
   return tell(drive, ending, result, 'ERR_ONCE_ALREADY_DONE', { resource });
 }
 

@@ -7,10 +7,10 @@ import type { OnceRecord } from '../core/record.js';
 import { REASONS } from '../texts/full.js';
 import { keyOfAnswer } from './address.js';
 import type { OperationRun } from './client.js';
+import { answersOf } from './end-record.js';
 import { endOf, failed, withFacts } from './failure.js';
 import type { Ended } from './in-flight.js';
 import type { Result } from './result.js';
-import { answersOf } from './settle.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {

@@ -7,11 +7,11 @@ import { isOwn } from '../core/payloads.js';
 import type { OnceRecord } from '../core/record.js';
 import { sessionOf } from '../engine/address.js';
 import type { OperationRun, Parts } from '../engine/client.js';
+import { remember } from '../engine/end-record.js';
 import { endOf, withFacts } from '../engine/failure.js';
 import type { Ended } from '../engine/in-flight.js';
 import { reasonToStop } from '../engine/reason-to-stop.js';
 import { logOutsOf } from '../engine/registry.js';
-import { remember } from '../engine/settle.js';
 import { storedAnswers } from '../http/stored-answer.js';
 import type { Feature } from '../option-types.js';
 

@@ -11,13 +11,13 @@ import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import { checkOwner } from '../engine/attempt-loop.js';
 import type { Driver, Parts } from '../engine/client.js';
+import { endRecord } from '../engine/end-record.js';
 import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
 import { knownDone } from '../engine/last-known.js';
 import { emit } from '../engine/observe.js';
 import { storeTimeOf } from '../engine/record-access.js';
 import type { Proof, Result } from '../engine/result.js';
-import { settleRecord } from '../engine/settle.js';
 import { isAbandoned, withSignal } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
@@ -58,7 +58,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: others });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
-    if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
+    if (!(await endRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
     // The server may still execute the payload that it holds, if a call sends that payload again. So do not replace a key that is not random (decision 11).
     const keyStays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
@@ -67,7 +67,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const known = knownDone(job, record);
-  const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await checkOwner(drive);
+  const lost = (await endRecord(job, record, replayed('reconcile'))) ? undefined : await checkOwner(drive);
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
   if (lost?.lost && !lost.ended) {
     // Callers are told `unknown`. With `always`, as without a name, the next call goes on with this operation then, and does not mean another effect.
