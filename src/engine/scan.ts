@@ -1,10 +1,11 @@
 /** Reads the pending records of a namespace, page by page. */
-import type { Namespace, OperationKey } from '../core/ids.js';
+import type { Label, Namespace, OperationKey } from '../core/ids.js';
 import { namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import { addressOf, digestOfNamespace } from './address.js';
 import type { Client } from './client.js';
+import { emit } from './observe.js';
 import { storeForOperation, timed } from './record-access.js';
 
 /** Records in one page of a listing. */
@@ -39,6 +40,8 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const page = await scanPage(client, store, { ns, state: 'pending', prefix: start }, after);
     const records = page.records.flatMap((stored) => {
       const record = readRecord(stored);
+      // Nobody can go on with it, and a screen can't show it, so at least logs hear of it.
+      if (!record) emit({ client, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: labelIn(stored) });
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.
@@ -48,6 +51,9 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     return { ...page, records };
   });
 }
+
+/** What can still be read of a damaged record's name. */
+const labelIn = (stored: unknown): string => String((stored as { readonly label?: unknown } | undefined)?.label);
 
 /** Which records, apart from the place in the list. */
 type Query = Omit<Extract<ScanQuery, { ns: string }>, 'after' | 'limit'>;

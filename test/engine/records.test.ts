@@ -11,11 +11,13 @@ import {
   extend,
   forget,
   type Once,
+  type OnceEvent,
   type OperationName,
   operation as operationOf,
   pending,
   resumeOne,
   settle,
+  subscribe,
 } from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
@@ -84,11 +86,14 @@ describe('pending', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('skips damaged records', async ({ world, one }) => {
+  test('skips damaged records, and tells of each once', async ({ world, one }) => {
     await left(world, one);
     multiply(world, 2, (record) => record);
     world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
-    expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+    const heard: OnceEvent[] = [];
+    subscribe(one.once, (event) => heard.push(event));
+    for (let times = 0; times < 2; times++) expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+    expect(heard).toMatchObject([{ type: 'diagnostic', code: 'record-damaged', message: expect.stringContaining('["copy",0]') }]);
   });
 });
 

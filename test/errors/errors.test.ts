@@ -106,7 +106,7 @@ test('a damaged record is not listed: the call with its name tells of it, and th
     readPage('docs/errors.md')
       .text.split('## ')
       .find((section) => section.startsWith('ERR_ONCE_RECORD')),
-  ).toContain('`pending` omits it.');
+  ).toContain('`pending` omits it');
 });
 
 const EFFECTS: Record<OnceErrorCode, Outcome['effect']> = {

@@ -13,6 +13,9 @@ export class Consumers {
   readonly charges = new Map<string, string>();
   /** The keys in order of arrival, with repeats. */
   readonly asked: string[] = [];
+  /** Whether the provider declines cards. It repeats a decline to the same key, and marks that. */
+  declines = false;
+  readonly #declined = new Set<string>();
   /** The file of the current test. */
   path = '';
   /** Options of Node for the consumers of the current test. */
@@ -21,6 +24,8 @@ export class Consumers {
   readonly #provider = createServer((request, response) => {
     const key = String(request.headers['idempotency-key']);
     this.asked.push(key);
+    if (this.declines && request.url === '/cards') this.#declined.add(key);
+    if (this.#declined.has(key)) return void response.writeHead(402, { 'idempotent-replayed': 'true' }).end('{"code":"card_declined"}');
     if (!this.charges.has(key)) this.charges.set(key, `ch_${this.charges.size + 1}`);
     response.end(JSON.stringify({ id: this.charges.get(key) }));
   });
@@ -37,6 +42,7 @@ export class Consumers {
       this.charges.clear();
       this.asked.length = 0;
       this.flags = [];
+      this.declines = false;
       this.path = join(folder, `${files++}.db`);
     });
     afterAll(() => {

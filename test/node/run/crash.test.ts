@@ -46,6 +46,25 @@ test('A32: a paused process that wakes after another one took over does not over
   first.process.kill('SIGKILL');
 });
 
+test('a process that is paused before it charges by name, until another one was told that the card was declined: it charges no more, and the next delivery does', async () => {
+  consumers.declines = true;
+  const first = consumers.start('card');
+  await first.line((line) => line === 'ready');
+  consumers.pause(first);
+  const second = consumers.start('card');
+  expect(await second.ended).toBe(0);
+  expect(second.lines.at(-1)).toBe('end rejected');
+  consumers.declines = false;
+  first.process.kill('SIGCONT');
+  expect(await first.ended).toBe(0);
+  expect(first.lines.at(-1)).toBe('end unknown');
+  expect([consumers.charges.size, consumers.asked.length]).toEqual([0, 1]);
+  const third = consumers.start('card');
+  expect(await third.ended).toBe(0);
+  expect(third.lines.at(-1)).toBe('end fresh');
+  expect(consumers.charges.size).toBe(1);
+});
+
 test('SIGTERM: the running effect ends, its end is stored, and then the process exits', async () => {
   const child = await consumers.charging('slow');
   child.process.kill('SIGTERM');
