@@ -30,8 +30,9 @@ export interface Seen {
 }
 
 /**
- * Notes what a call finds. It is over if the record that it has seen, for which something may have been sent, was removed meanwhile, and this one begun
- * after that: while a record is there, its revision rises only, unless the ended record comes back that it had replaced.
+ * Notes the record that a call finds. The call is over if something may have been sent for the record that it has seen before, and `found` is of an
+ * operation that began after somebody had removed that one. Then `found` has another key, and no higher revision: while a record is there, its revision
+ * only rises. The one exception is an ended record that comes back in place of the one that had replaced it.
  */
 export function see(seen: Seen, found: OnceRecord | undefined, at = seen.at): void {
   const { record } = seen;

@@ -90,7 +90,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   const unsafe = settings.required && store.survives === 'context' && new TypeError(wrong("durability 'required'", 'durability', store.kind));
   // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
   if (unsafe) throw platform.server ? unsafe : storeError(job, unsafe);
-  // The page has no store before this one in its list. Who gave a memory alone knows it.
+  // None of the stores before this memory in the app's list works here. An app that gave memory alone knows that.
   if (ready?.kind === 'memory' && ready.scope !== store.scope) emit(job, '', { type: 'diagnostic', code: 'store-degraded', cause: 'no store here' });
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= platform.randomness.uuid();
@@ -171,10 +171,12 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = client.platform.clock.now();
     job.seen.aheadMs = storeNow - now;
-    // A missing record may have been cleared or moved if the call's time is over, its user has changed, or its page slept before this look; or swept, if
-    // the call waited for another context. Then do not insert. On a server the user is not asked: the store may run this in another call's async context.
     // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
-    const isLate = now >= job.deadline || now - job.seen.at > (!job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS);
+    const patience = !job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS;
+    const isLate = now >= job.deadline || now - job.seen.at > patience;
+    // Insert nothing if the record may be missing because somebody took it: a log-out or `move`, if the call's time is over, its user has changed, or its
+    // page slept before this look; or a sweep, if the call waited for another context. On a server, the user is not asked: the store may run this in
+    // another call's async context.
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored ?? lastKnownOf(job, storeNow), claimant, now, storeNow);
     see(job.seen, readRecord(stored));
@@ -190,7 +192,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     const now = client.platform.clock.now();
     // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
-    // A store that cannot tell whether it took the record has called the change again, with a value that is not a record.
+    // If the store can't tell whether it took the record, it has called the change again, with a value that is no record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // The feature can't look for `Late` itself: another copy of the package has its own.
     const second = !(cause instanceof Late) && (await client.parts.requests?.second(job, key.key, cause, begun?.inserted, isSecond));

@@ -26,7 +26,7 @@ export async function endRecord(
 ): Promise<boolean> {
   const { keep, limits, repeat } = job.settings;
   const done = ending.effect === 'done';
-  // Whatever is said of it now: this page has heard that it took effect.
+  // This page knows that the operation took effect, so nothing ends it as none.
   if (!done && knownDone(job, record)) return false;
   // A key that is not random can be made again. Only the record knows its generation. Without the record, the first key would be made again, and
   // the server would answer a new operation with the result of the old one. So keep the record as long as the server remembers the key.
@@ -35,13 +35,13 @@ export async function endRecord(
   const named = job.name.length > 0;
   // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
-  let next = answer;
+  // The answer for a second write. If the store asks for the record and then fails, it may be full: then the second write is without the answer. If it
+  // fails before it asks, it may only have been locked: then both are the same.
+  let second = answer;
   const ended =
     (kept?: StoredAnswer) =>
     (now: number, latest = now): OnceRecord => {
-      // The store asks for the record, so if the write fails, the store may be full: write it again without the answer. If the store fails before
-      // it asks, it may only have been locked: write it again as it is.
-      next = undefined;
+      second = undefined;
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
       return seal({
@@ -60,10 +60,10 @@ export async function endRecord(
       });
     };
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, ended(kept), durability);
-  const stored = (await put(answer)) || (!!answer && (await put(next)));
+  const stored = (await put(answer)) || (!!answer && (await put(second)));
   if (stored) job.client.registry.lastKnown.delete(job.operationKey);
-  // It is done, even if the store has lost the record and no longer takes that. With `always`, the next call means another effect, unless the callers
-  // gave up, or are told `unknown`: then it goes on with this one.
+  // Keep in memory that it is done. With `always`, the next call means another effect, unless no caller has heard of this one: because all gave up, or are
+  // told `unknown`. Then keep it as open, so that the next call goes on with it.
   else if (done) {
     const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
     keepLastKnown(job, repeat === 'always' && unheard ? record : ended()(job.client.platform.clock.now()));

@@ -143,9 +143,9 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
 /** Stores what the next call must know after this drive stopped without settling the operation. `met`: the reason, whoever is logged in by now. */
 async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, met: UnknownReason): Promise<void> {
   const { job, record, start } = drive;
-  // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own. Nor, if it is a
-  // change, one that met only refusals, of itself or of another payload: it must still be sent. A stored request stays listed, as it is what a resume sends.
-  // But a record that was found clean is not clean any more once an attempt has left.
+  // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
+  // Nor a change that met only refusals, of itself or of another payload: it must still be sent. A stored request stays listed, as it is what a resume
+  // sends; and a record that was found clean is not put back, as it is not clean any more once an attempt has left.
   const unmet = job.settings.repeat === 'if-changed' && !record.request && start.found?.ambiguous;
   const spent = met === 'in-progress';
   const withoutPresent = drive.sameAmbiguous || (drive.attempts && !unmet) ? undefined : start.found;

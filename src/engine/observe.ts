@@ -23,7 +23,7 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
   }
 }
 
-/** Shows the state of an operation on its screens, or keeps it for those that come later. One that shows another operation reads the store. */
+/** Shows the state of an operation on its screens. Before the first screen, keeps the states of the latest operations; of others, a screen reads the store. */
 export function publish(client: Client, operationKey: OperationKey, told: Told): void {
   const { show, states } = client.registry;
   if (show) show(client, operationKey, told);

@@ -33,7 +33,7 @@ const PAYLOADS_MAX = 8;
 
 /**
  * Makes the call: joins the operation in flight, or claims the name and drives it. Resolves with the answer, or with the value of a function given to
- * `run`. `call`: the feature that wraps each call; what it is given makes the call itself.
+ * `run`. `call`: the feature that wraps each call, if there is one. It gets a function that makes the call without it.
  */
 export async function operate(given: Call, { call } = given.client.parts): Promise<unknown> {
   const { settings, address, signal, request } = given;
@@ -85,8 +85,8 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     await inItsTime(flight.landed);
     // What that call has seen of the operation holds for this call, too: if the record is gone now, that does not mean that nothing was sent.
     seen = flight.seen;
-    // This call means the effect that the other one, such as a `resume`, is bringing about, and is told how that one ends. To tell, note which end the
-    // record showed: at the last look before this call came, or else at the first one after that.
+    // If the operation under way, such as a `resume`, brings the effect about, that is what this call means, and its end is this call's end. It has done so
+    // if the record has another end after the wait than before. So note which end it had before: at the last look before this call came, or at the next.
     if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
@@ -212,7 +212,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
-  // This page still knows that it is done when this call has raised the revision.
+  // The claim has raised the revision. What this page knows to be done, it keeps under the new one.
   if (knownDone(job, record)) keepLastKnown(job, record);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.
   if (!maySend || !payload || !settings) return finish(drive, { decision: stop(maySend ? (payload ? 'no-answer' : 'record') : begun.do, true) });

@@ -64,9 +64,9 @@ export async function updateStored<T>(
 }
 
 /**
- * Replaces the record that this driver knows, if the driver still owns it, so that a late writer changes nothing. `false` if it does
- * not, or if the store fails. `next` gets the local time, and the later of local time and the store's, from which it counts how long
- * to keep the record. It returns `null` to remove it.
+ * Replaces the record that this driver knows, unless it belongs to another driver by now: a late writer changes nothing. `false` if it does, or if the
+ * store fails. `next` makes the new record, or gives `null` to remove the old one. It gets the local time, and the later of local time and the store's,
+ * from which the time counts for which the record is kept.
  */
 export async function commit(
   job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'deadline'>,
