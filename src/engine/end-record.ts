@@ -38,35 +38,38 @@ export async function endRecord(
   // The answer for a second write. If the store asks for the record and then fails, it may be full: then the second write is without the answer. If it
   // fails before it asks, it may only have been locked: then both are the same.
   let second = answer;
-  const ended =
-    (kept?: StoredAnswer) =>
-    (now: number, latest = now): OnceRecord => {
+  const ended = (now: number, latest = now, kept?: StoredAnswer): OnceRecord => {
+    const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
+    const state = done ? 'settled' : 'retired';
+    return seal({
+      ...bare(record),
+      ...rest,
+      state,
+      ending,
+      sticky,
+      keyInUse,
+      refusedOnly: undefined,
+      settledAt: now,
+      touchedAt: now + job.seen.aheadMs,
+      forgetAt,
+      answer: kept,
+      previous: done ? undefined : doneBefore(record),
+    });
+  };
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
+    const next = (now: number, latest: number): OnceRecord => {
       second = undefined;
-      const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
-      const state = done ? 'settled' : 'retired';
-      return seal({
-        ...bare(record),
-        ...rest,
-        state,
-        ending,
-        sticky,
-        keyInUse,
-        refusedOnly: undefined,
-        settledAt: now,
-        touchedAt: now + job.seen.aheadMs,
-        forgetAt,
-        answer: kept,
-        previous: done ? undefined : doneBefore(record),
-      });
+      return ended(now, latest, kept);
     };
-  const put = (kept: StoredAnswer | undefined): Promise<boolean> => commit(job, record, ended(kept), durability);
+    return commit(job, record, next, durability);
+  };
   const stored = (await put(answer)) || (!!answer && (await put(second)));
   if (stored) job.client.registry.lastKnown.delete(job.operationKey);
   // Keep in memory that it is done. With `always`, the next call means another effect, unless no caller has heard of this one: because all gave up, or are
   // told `unknown`. Then keep it as open, so that the next call goes on with it.
   else if (done) {
     const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
-    keepLastKnown(job, repeat === 'always' && unheard ? record : ended()(job.client.platform.clock.now()));
+    keepLastKnown(job, repeat === 'always' && unheard ? record : ended(job.client.platform.clock.now()));
   }
   return stored;
 }
