@@ -65,8 +65,10 @@ export interface Claimant {
 export type BeginRule = (stored: unknown, call: Claimant, now: number, storeNow: number) => Begun;
 
 export type Begun = {
-  /** As a rule gives it: the ended record to put back, because nothing of the one that replaced it was sent. As the claim gives it: what it has stored. */
+  /** The ended record to put back, because nothing of the one that replaced it was sent. */
   readonly back?: OnceRecord | undefined;
+  /** Set by the claim, not by a rule: the record that it has stored. */
+  readonly wrote?: OnceRecord | undefined;
 } & (
   | {
       readonly do: 'drive';

@@ -183,8 +183,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.
-    begun = { ...begun, back: begun.do === 'drive' || !stored ? begun.record : begun.back };
-    return { value: begun, next: begun.back };
+    begun = { ...begun, wrote: begun.do === 'drive' || !stored ? begun.record : begun.back };
+    return { value: begun, next: begun.wrote };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');

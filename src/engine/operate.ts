@@ -168,7 +168,7 @@ async function fly(
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
-  if (begun.back) announceChange(job.client);
+  if (begun.wrote) announceChange(job.client);
   flight.looks.push({ ended: endedBefore(begun.record) });
   flight.seen.record = begun.record ?? flight.seen.record;
   if (begun.do === 'busy') {
