@@ -14,7 +14,7 @@ import type { Call, Client, OperationRun, Payload, PreparedCall } from './client
 import { abortReason } from './in-flight.js';
 import { guarded } from './observe.js';
 import { operate } from './operate.js';
-import { pendingInTurns, type Waiting } from './turns.js';
+import { type Listed, pendingInTurns } from './turns.js';
 import { OVER } from './wait.js';
 
 /** How one resumed operation ended this time. */
@@ -30,7 +30,7 @@ interface Resuming {
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   /** Resumes one of them; `undefined` if it was left alone. */
-  readonly one?: (record: Waiting, signal: AbortSignal) => Promise<Resumed | undefined>;
+  readonly one?: (record: Listed, signal: AbortSignal) => Promise<Resumed | undefined>;
 }
 
 /** Resumes the pending operations of a namespace, and yields them in the order in which they end. */
@@ -97,7 +97,7 @@ export const readNothing = async (): Promise<PreparedCall> => ({
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
 
 /** Resumes a listed operation. One without a name is left to the press that drives it, because an equal press must tell a resume from a press. */
-function resumeListed(client: Client, namespace: Namespace, record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> {
+function resumeListed(client: Client, namespace: Namespace, record: Listed, stop: AbortSignal): Promise<Resumed | undefined> {
   const resumeIt = (held?: () => void) => resumeRecord(client, namespace, record, stop, { held });
   if (client.platform.server || !isUnnamed(record.label)) return resumeIt();
   return whileResumed(client, addressOf(client, record.label, namespace, record), stop, resumeIt);
@@ -106,7 +106,7 @@ function resumeListed(client: Client, namespace: Namespace, record: Waiting, sto
 export async function resumeRecord(
   client: Client,
   namespace: Namespace,
-  record: Waiting,
+  record: Listed,
   signal: AbortSignal | undefined,
   { held, agreed, limits = client.settings.limits }: Extra = {},
 ): Promise<Resumed | undefined> {

@@ -9,21 +9,21 @@ import { type Pages, pendingIn } from './scan.js';
 const KINDS_MAX = 8;
 
 /** What identifies a listed record. The record itself is not kept, because the request in it may be large. */
-export type Waiting = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
+export type Listed = Pick<OnceRecord, 'id' | 'key' | 'label' | 'revision'> & { readonly consent: Consent | undefined };
 
-interface Look {
-  readonly found: Waiting[];
+interface Batch {
+  readonly found: Listed[];
   /** The cursor of the next page; `undefined` if there is none. */
   next: string | undefined;
 }
 
 /** What is left of one kind; at most one page of it is in memory. */
-interface Lane extends Look {
+interface Lane extends Batch {
   readonly kind: string;
 }
 
 /** Yields each pending record once. */
-export async function* pendingInTurns(client: Client, namespace: Namespace, prefix: OperationName | undefined): AsyncGenerator<Waiting> {
+export async function* pendingInTurns(client: Client, namespace: Namespace, prefix: OperationName | undefined): AsyncGenerator<Listed> {
   for (const pages of await pendingIn(client, namespace, prefix)) {
     let lanes: Lane[] = [];
     /** The cursor behind which new kinds begin; `undefined` when there are no more. */
@@ -35,7 +35,7 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
         rest = met.rest;
       }
       for (const lane of lanes) {
-        if (!lane.found.length && lane.next) Object.assign(lane, await look(pages, lane.kind, lane.next));
+        if (!lane.found.length && lane.next) Object.assign(lane, await nextBatch(pages, lane.kind, lane.next));
         const first = lane.found.shift();
         if (first) yield first;
       }
@@ -44,14 +44,14 @@ export async function* pendingInTurns(client: Client, namespace: Namespace, pref
   }
 }
 
-async function look(pages: Pages, start: string | undefined, after: string): Promise<Look> {
+async function nextBatch(pages: Pages, start: string | undefined, after: string): Promise<Batch> {
   const { records, next } = await pages(start, after || undefined);
   return { found: records.map(({ record: { id, key, label, revision, request } }) => ({ id, key, label, revision, consent: request?.consent })), next };
 }
 
 /** The kinds of one page. A page is in the order of labels, so only its last kind can continue on later pages. */
 async function lanesAt(pages: Pages, after: string, parts: number): Promise<{ lanes: Lane[]; rest: string | undefined }> {
-  const { found, next } = await look(pages, undefined, after);
+  const { found, next } = await nextBatch(pages, undefined, after);
   const lanes: Lane[] = [];
   for (const one of found) {
     const kind = kindOf(one.label, parts);

@@ -14,7 +14,7 @@ import { readStored, updateStored } from '../engine/record-access.js';
 import { refreshScreens } from '../engine/registry.js';
 import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
-import type { Waiting } from '../engine/turns.js';
+import type { Listed } from '../engine/turns.js';
 import { requestParts, toStore } from '../http/stored-request.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
@@ -129,7 +129,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   const namespace = namespaceNow(client);
   if (namespace === undefined) return { open: 0 };
   const { clock, connectivity } = client.platform;
-  const one = async (record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> => {
+  const one = async (record: Listed, stop: AbortSignal): Promise<Resumed | undefined> => {
     const { consent } = record;
     if (!consent) return undefined;
     if (consent.until <= clock.now()) return removeConsent(client, namespace, record, consent);
@@ -145,7 +145,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   return { open };
 }
 
-async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
+async function goOn(client: Client, namespace: Namespace, record: Listed, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
   const { limits } = client.settings;
   const { lock } = addressOf(client, record.label, namespace, record);
   const leftMs = (): number => Math.min(limits.totalMs, until - client.platform.clock.now());
@@ -160,7 +160,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
 }
 
 /** Removes a consent whose time is over, and the request if it was stored only because of that. */
-async function removeConsent(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
+async function removeConsent(client: Client, namespace: Namespace, record: Listed, over: Consent): Promise<undefined> {
   const { operationKey } = addressOf(client, record.label, namespace, record);
   await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {
     const found = readRecord(stored);
