@@ -66,8 +66,9 @@ export interface Registry extends InFlightTables, LogTables, ScreenTables<Client
   readonly budgets: Map<string, number>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;
-  /** Set by the first `run`: the lease that a call leaves for a function that goes on, and the suffix of its owner, the same for all clients of this realm. */
+  /** The lease that a call leaves in the record while its function goes on. Set by the first `run`. */
   outlives?: ((drive: Driver) => OnceRecord['lease']) | undefined;
+  /** What the owners of such leases end with, whichever client of this realm left them. Set by the first such lease. */
   outlived?: string | undefined;
 }
 

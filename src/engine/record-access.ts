@@ -115,7 +115,7 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (sleptSince(place.client, askedAt)) return false;
-  // An earlier call of this realm may have left it open. On a store that is not atomic, keys are derived, so this key may have been sent before its
+  // An earlier call of this realm may have left the operation open. On a store that is not atomic, keys are derived, so this key may have been sent before its
   // record was lost.
   if (stored === undefined) return absent && storeForOperation(place).atomic && !place.client.registry.lastKnown.has(place.operationKey);
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another

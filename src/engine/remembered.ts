@@ -24,7 +24,10 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   return result ? { outcome: withFacts(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
-/** How an ended record says that the operation ended, with the answer if that is remembered and belongs to this call's payload. What this page remembers of it no longer counts. */
+/**
+ * How the operation of an ended record ended, with the answer if that is remembered and belongs to this call's payload. Drops what this page last knew of
+ * the operation, because the store knows its end.
+ */
 export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
   job.client.registry.lastKnown.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };

@@ -104,7 +104,7 @@ export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signal
 /** Whether nobody waits for the call any more: its last caller has left, or the client is closed. */
 export const isAbandoned = ({ client, stop }: Pick<OperationRun, 'client' | 'stop'>): boolean => stop.aborted || client.closing.aborted;
 
-/** Nobody waits for the call any more ({@link isAbandoned}, which also counts where a feature of another copy of the package threw its own class). */
+/** Nobody waits for the call any more. To find out whether a call failed for that, ask {@link isAbandoned}: another copy of the package has its own class. */
 export class CallerLeft extends Error {}
 
 /**
