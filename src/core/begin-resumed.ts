@@ -8,12 +8,12 @@ export function beginResumed(stored: unknown, call: Claimant, now: number, store
   if (stored === undefined) return { do: 'nothing' };
   const record = readRecord(stored);
   if (!record) return { do: 'corrupt' };
-  const { found, waited } = call;
+  const { found, lookBefore } = call;
   if (record.state !== 'pending') {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
     const answers = found
       ? record.key === found.key && record.revision >= found.revision
-      : record.state === 'settled' || (waited && waited.ended !== lifeOf(record));
+      : record.state === 'settled' || (lookBefore && lookBefore.ended !== lifeOf(record));
     return { do: answers ? 'remembered' : 'nothing', record };
   }
   const held = busy(record, call, storeNow);

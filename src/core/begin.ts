@@ -36,7 +36,7 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
   if (!record) return { do: 'corrupt' };
   const same = isSame(record, call);
   if (record.state === 'pending') return busy(record, call, storeNow) ?? foundPending(record, same, call, now, storeNow);
-  const endedSince = call.waited && call.waited.ended !== lifeOf(record);
+  const endedSince = call.lookBefore && call.lookBefore.ended !== lifeOf(record);
   const answers = same || (record.state === 'settled' && record.payloads.includes(call.fingerprint));
   // A key that was used up, perhaps by an operation whose record is lost, ends nothing: the call that used it up goes on with the next key.
   if (endedSince && answers && !(record.sticky && record.ending?.effect === 'unknown')) return { do: 'remembered', record };

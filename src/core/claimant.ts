@@ -48,7 +48,7 @@ export interface Claimant {
    */
   readonly clean: boolean;
   /** Set if the call waited for another context: what its look before that showed. */
-  readonly waited?: Look | undefined;
+  readonly lookBefore?: Look | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
   /** How long a lease to take, ms, if others share the store. */

@@ -101,7 +101,7 @@ function takesEnd(lost: Lost): Promise<boolean> {
  * Takes a lost operation for a press. `record`: as the search found it. `driven`: its lease was held then. Gives how the press goes on with it; `undefined`
  * if another press has it, or it is lost no more. It is not `held` if a `resume` drives it for longer than the press waited.
  */
-export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, hold: Hold): Promise<Pick<Call, 'held' | 'before'> | undefined> {
+export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, hold: Hold): Promise<Pick<Call, 'held' | 'lookBefore'> | undefined> {
   if (!(await reserve(lost, hold))) return undefined;
   // Where there are no locks, that driver may be dead, and its call lost. If it lives, wait for its end: then the press is another effect, unless the
   // driver is a `resume`. This wait's deadline comes first, so that the error says what the press has waited for.
@@ -114,7 +114,7 @@ export async function takeLost(lost: Lost, record: OnceRecord, driven: boolean, 
   // If a press had it and nobody took the record over since, the `resume` only waited for that press, and this one is another effect.
   const byResume = afterResume || (waited && (record.lease?.resumes || revision !== record.revision));
   const isDone = byResume && state === 'settled' && (held !== FREE || (await takesEnd(lost)));
-  return state === 'pending' || isDone ? { held, before: isDone || !held ? { ended: endedBefore(record) } : undefined } : undefined;
+  return state === 'pending' || isDone ? { held, lookBefore: isDone || !held ? { ended: endedBefore(record) } : undefined } : undefined;
 }
 
 /** Does `work` with the lock of an operation without a name that nobody drives, and tells equal calls so meanwhile. Gives `undefined` if somebody drives it. */

@@ -44,7 +44,7 @@ export async function tryLockInTime(client: Client, lock: string): Promise<(() =
 export async function takeLock(
   job: OperationRun,
   held: (() => void) | undefined,
-): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'locked'>> {
+): Promise<{ readonly release: () => void } & Pick<OperationRun, 'lookBefore' | 'locked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
@@ -60,7 +60,7 @@ export async function takeLock(
   const release = await awaitLock(client, job.lock, ms, stop);
   // Who had the lock for so long may have stored its record after this look, and sent it. If there is none now, `move` or a log-out may have taken it.
   if (release && !record && sleptSince(client, now)) job.seen.at = -Infinity;
-  return { release: release ?? FREE, waited: { ended: endedBefore(record) }, locked: !!release };
+  return { release: release ?? FREE, lookBefore: { ended: endedBefore(record) }, locked: !!release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
@@ -172,7 +172,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     const now = client.platform.clock.now();
     job.seen.aheadMs = storeNow - now;
     // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
-    const patience = !job.waited && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS;
+    const patience = !job.lookBefore && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS;
     const isLate = now >= job.deadline || now - job.seen.at > patience;
     // Insert nothing if the record may be missing because somebody took it: a log-out or `move`, if the call's time is over, its user has changed, or its
     // page slept before this look; or a sweep, if the call waited for another context. On a server, the user is not asked: the store may run this in

@@ -114,7 +114,7 @@ export interface Call {
   /** The release of the operation's lock, if the caller holds it already. */
   readonly held?: (() => void) | undefined;
   /** What the record showed when the caller decided to wait for the operation under way. */
-  readonly before?: Look | undefined;
+  readonly lookBefore?: Look | undefined;
 }
 
 /** One call on its way to its outcome. */
@@ -130,7 +130,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   /** The call holds a lock that other contexts respect. */
   readonly locked?: boolean | undefined;
   /** Set if the call had to wait for another context: what its look before that showed. */
-  readonly waited?: Look | undefined;
+  readonly lookBefore?: Look | undefined;
   /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: Anew | undefined;
   readonly seen: Seen;

@@ -55,7 +55,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
-  let { before } = given;
+  let { lookBefore } = given;
   let seen: OperationRun['seen'] | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
@@ -64,7 +64,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
       const claimed = new InFlightOperation(client, address.operationKey, deadline, seen);
       const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
-      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before).catch((error) => claimed.land({ fail: () => error }));
+      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, lookBefore).catch((error) => claimed.land({ fail: () => error }));
       return answer;
     }
     // Release the lock that this call holds: the operation in flight needs it.
@@ -87,7 +87,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     seen = flight.seen;
     // If the operation under way, such as a `resume`, brings the effect about, that is what this call means, and its end is this call's end. It has done so
     // if the record has another end after the wait than before. So note which end it had before: at the last look before this call came, or at the next.
-    if (!heardEnd) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
+    if (!heardEnd) lookBefore ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
       throw signal?.aborted ? notedReason(client, signal, caller.left) : failure(operation, unknown('aborted'));
@@ -112,7 +112,7 @@ async function fly(
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
-  before: Look | undefined,
+  lookHere: Look | undefined,
 ): Promise<void> {
   const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
@@ -141,11 +141,12 @@ async function fly(
     };
     // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
-    const { release, locked, waited: waitedHere } = await takeLock(job, held);
-    const waited = before ?? waitedHere;
-    if (waited) flight.looks[0] = waited;
-    const ended = isAbandoned(job) ? leftBefore(job, true) : execute({ ...job, locked, waited }, flight);
-    conclude(job, flight, await ended.finally(release));
+    const taken = await takeLock(job, held);
+    // A look before the wait for a call of this realm came earlier than one before the wait for the lock.
+    const lookBefore = lookHere ?? taken.lookBefore;
+    if (lookBefore) flight.looks[0] = lookBefore;
+    const ended = isAbandoned(job) ? leftBefore(job, true) : execute({ ...job, locked: taken.locked, lookBefore }, flight);
+    conclude(job, flight, await ended.finally(taken.release));
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
@@ -174,7 +175,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? flight.looks.at(-1) }, flight, round);
+    return execute({ ...job, lookBefore: job.lookBefore ?? flight.looks.at(-1) }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
@@ -189,7 +190,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
       ? // The app chose this key, so it can't be replaced.
         failed(job, rejected(), 'ERR_ONCE_KEY_BURNT')
       : round < ROUNDS_MAX
-        ? await execute({ ...job, waited: undefined, again: finished }, flight, round + 1)
+        ? await execute({ ...job, lookBefore: undefined, again: finished }, flight, round + 1)
         : failed(job, unknown('unavailable'));
   return { ...end, driven: true };
 }

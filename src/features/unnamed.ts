@@ -140,19 +140,19 @@ async function operateByContent(client: Client, settings: Settings, request: Req
 }
 
 /** How a call begins that adopts a lost one, which may have ended or gone since the search. */
-const goOnWith = ({ held, before }: Orphan): PreparedCall['resumes'] => ({
+const goOnWith = ({ held, lookBefore }: Orphan): PreparedCall['resumes'] => ({
   begin(stored, ...more) {
     // A new record under its key would look as if nothing had been sent.
     if (stored === undefined) return { do: 'nothing' };
     const begun = begin(stored, ...more);
     // Without a lock, another context may have adopted it a moment earlier.
-    const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && held === FREE && !before;
+    const isOthers = begun.do === 'remembered' && begun.record.state === 'settled' && held === FREE && !lookBefore;
     return isOthers ? { do: 'nothing', record: begun.record } : begun;
   },
 });
 
 /** A lost operation to adopt. If its lock is not `held`, because a `resume` drives it, the call waits for that, as one with a name does. */
-type Orphan = Pick<Call, 'address' | 'held' | 'before'>;
+type Orphan = Pick<Call, 'address' | 'held' | 'lookBefore'>;
 
 /** Looks for an orphan. Rejects if the store can't be read, because a new key may be a second effect. */
 const orphanOf = (call: Placeless, label: Label, hold: Hold): Promise<Orphan | undefined> =>

@@ -101,7 +101,7 @@ describe('an ended record', () => {
   });
 
   test('does not answer a call that began to wait after the end, but answers one that was waiting when it ended', () => {
-    const c = { repeat: 'always', waited: { ended: lifeOf(stored({ state: 'settled' })) } } as const;
+    const c = { repeat: 'always', lookBefore: { ended: lifeOf(stored({ state: 'settled' })) } } as const;
     expect(look({ state: 'settled' }, c).do).toBe('drive');
     expect(look({ state: 'settled', key: made('key-of-the-other') }, c).do).toBe('remembered');
     // The same key, but a later operation under it: the revision differs.
@@ -112,12 +112,12 @@ describe('an ended record', () => {
     ['settled', 'remembered'],
     ['retired', 'drive'],
   ] as const)('that was waited for, and lists an earlier payload: %s, the call of that payload is told %s', (state, what) => {
-    expect(look({ state, payloads: ['one', 'two'] }, { repeat: 'always', waited: { ended: undefined } }).do).toBe(what);
+    expect(look({ state, payloads: ['one', 'two'] }, { repeat: 'always', lookBefore: { ended: undefined } }).do).toBe(what);
   });
 
   test('that was waited for, and is a refusal that the server repeats, answers the call', () => {
     const none = { type: 'rejected', effect: 'none', replayed: true } as const;
-    expect(look({ state: 'retired', sticky: true, ending: none }, { waited: { ended: undefined } }).do).toBe('remembered');
+    expect(look({ state: 'retired', sticky: true, ending: none }, { lookBefore: { ended: undefined } }).do).toBe('remembered');
   });
 
   test.each([

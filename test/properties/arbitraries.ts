@@ -114,7 +114,7 @@ export const claimant: fc.Arbitrary<Call> = fc
     totalMs: fc.constantFrom(20_000, 120_000),
     keepMs: fc.constantFrom(0, 2_592_000_000, 31_536_000_000),
     clean: fc.boolean(),
-    waited: maybe(fc.record({ ended: maybe(key) })),
+    lookBefore: maybe(fc.record({ ended: maybe(key) })),
     owner: fc.constant('me'),
     leaseMs: maybe(fc.constant(15_000)),
     locked: maybe(fc.constant(true)),

@@ -213,7 +213,7 @@ describe('the record that begin finds', () => {
 
   test('answers a call that waited while the operation ended, if the payload is the same', () => {
     always((began, stored, c) => {
-      if (!stored || stored.state === 'pending' || !c.waited || c.waited.ended === lifeOf(stored)) return;
+      if (!stored || stored.state === 'pending' || !c.lookBefore || c.lookBefore.ended === lifeOf(stored)) return;
       // A key that was used up, perhaps by an operation whose record is lost, gives no end to tell.
       if (stored.sticky && stored.ending?.effect === 'unknown') return;
       if (stored.payloads.at(-1) === c.fingerprint) expect(began.do).toBe('remembered');
