@@ -9,7 +9,7 @@ import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
 import { builtin, fileOf, MEMORY, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
-import { refuseWithin, withJournal } from './unfit.js';
+import { journalOf, refuseWithin, withJournal } from './unfit.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
 
@@ -60,8 +60,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  // What must stay in place while it is open. The log, too: another copy of SQLite in this process does not see our connection, and may remove it.
-  const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
+  // What must stay in place while it is open. The log and its index, too: another copy of SQLite in this process does not see our connection, and may
+  // remove them. Connections with different ones do not see what the others store.
+  const parts = at === undefined ? [] : [at, `${at}-wal`, `${at}-shm`];
   const inodes = new Map<string, number>();
   let closed = false;
   let ended: Promise<void> | undefined;
@@ -74,8 +75,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       const present = inodeOf(part);
       const known = inodes.get(part);
       if (!known && present) inodes.set(part, present);
-      if (known && present !== undefined && present !== known)
+      if (!known || present === undefined || present === known) continue;
+      // The app may have ended the log of its own database by itself.
+      if (part === at || journalOf(file.database) === 'wal')
         throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
+      inodes.delete(part);
     }
     return file;
   };
