@@ -151,8 +151,12 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
  * The code of an error reply, which is its first word. Other text may come before it: when Redis before version 7 reports an error of
  * a script, and when ioredis gives up following the redirections of a cluster.
  */
-const codeOf = (error: unknown): string | undefined =>
-  /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
+const codeOf = (error: unknown): string | undefined => {
+  const said = String((error as { message?: unknown } | undefined)?.message);
+  // Redis 7 has no code of its own for what a script may not do.
+  if (/^ERR (The user executing the script|ACL failure in script)/.test(said)) return 'NOPERM';
+  return /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(said)?.[1];
+};
 
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   OOM: 'quota',

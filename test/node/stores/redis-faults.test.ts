@@ -144,6 +144,19 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
+  test.each(['get', 'set', 'pexpireat', 'zadd'])(
+    'a user without the permission for %s, which only the scripts use: updates reject with denied, and at once',
+    async (command) => {
+      const { store } = await storeOn();
+      await admin.call('ACL', 'SETUSER', 'default', `-${command}`);
+      const begun = performance.now();
+      await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied' });
+      expect(performance.now() - begun).toBeLessThan(1000);
+      await admin.call('ACL', 'SETUSER', 'default', '+@all');
+      expect(await put(store, record('a'))).toBe('stored');
+    },
+  );
+
   test('a server busy with a long script: updates, reads and scans wait, and are made', async () => {
     const { store } = await storeOn({ timeoutMs: 5000, prefix: `busy-${name}` });
     await put(store, record('a'));
