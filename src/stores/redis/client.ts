@@ -151,12 +151,8 @@ export function waiterOf(client: RedisClient): ((command: string[]) => Promise<u
  * The code of an error reply, which is its first word. Other text may come before it: when Redis before version 7 reports an error of
  * a script, and when ioredis gives up following the redirections of a cluster.
  */
-const codeOf = (error: unknown): string | undefined => {
-  const said = String((error as { message?: unknown } | undefined)?.message);
-  // Redis 7 has no code of its own for what a script may not do.
-  if (/^ERR (The user executing the script|ACL failure in script)/.test(said)) return 'NOPERM';
-  return /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(said)?.[1];
-};
+const codeOf = (error: unknown): string | undefined =>
+  /^(?:ERR .*?: -|@user_script: ?\d+: -?|.* Last error: \w+: )?([A-Z]+) /s.exec(String((error as { message?: unknown } | undefined)?.message))?.[1];
 
 const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   OOM: 'quota',
@@ -179,8 +175,10 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
 
 export function redisFault(scope: string, client: Scripts, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
-  const reason = REASONS[codeOf(thrown) ?? ''] ?? (client.closed() ? 'closed' : 'io');
-  // node-redis says this of a client that was never connected, too.
   const said = String((thrown as { message?: unknown } | undefined)?.message);
+  // What a user may not do within a script has no code of its own in Redis 7.
+  const otherwise = /^ERR (The user executing the|ACL failure in) script/.test(said) ? 'denied' : client.closed() ? 'closed' : 'io';
+  const reason = REASONS[codeOf(thrown) ?? ''] ?? otherwise;
+  // node-redis says this of a client that was never connected, too.
   return new StoreFault(reason, `${scope} failed: ${said}${said === 'The client is closed' ? ': call await client.connect() first' : ''}`, thrown);
 }

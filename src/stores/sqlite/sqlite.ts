@@ -63,7 +63,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   // What must stay in place while it is open. The log and its index, too: another copy of SQLite in this process does not see our connection, and may
   // remove them. Connections with different ones do not see what the others store.
   const parts = at === undefined ? [] : [at, `${at}-wal`, `${at}-shm`];
-  const inodes = new Map<string, number>();
+  const inodes = new Map<string, number | undefined>();
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
@@ -73,13 +73,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     // A file that was removed or replaced while it was open can still be written, but no other process finds what is in it.
     for (const part of parts) {
       const present = inodeOf(part);
-      const known = inodes.get(part);
-      if (!known && present) inodes.set(part, present);
-      if (!known || present === undefined || present === known) continue;
+      const known = inodes.get(part) || present;
       // The app may have ended the log of its own database by itself.
-      if (part === at || journalOf(file.database) === 'wal')
+      if (present !== undefined && present !== known && (part === at || journalOf(file.database) === 'wal'))
         throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
-      inodes.delete(part);
+      inodes.set(part, present ?? known);
     }
     return file;
   };
