@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Attempt, type Once, type OperationName, run } from '../../src/entries/index.js';
 import { nesting } from '../../src/platform/node/nesting.js';
-import { type Arrival, answers, charged, type Entry, lost } from '../support/server.js';
+import { type Arrival, answers, charged, delayed, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
@@ -126,5 +126,45 @@ describe('a function that makes several calls under names of their own', () => {
       return calls(one.once, ['charge', 'second card']);
     };
     expect(await told(one, work(one, effect))).toMatchObject({ effect: 'none' });
+  });
+
+  test('which were under one name at once: what the first one was refused says nothing of the second one', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.plays(notFound, lost());
+    const effect = async () => {
+      await Promise.allSettled([calls(one.once, ['charge', 'c1'], { body: 'first card' }), calls(one.once, ['charge', 'c1'], { body: 'second card' })]);
+      return Response.json(CART, { status: 404 });
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('which was refused while another one under its name goes on, which the function does not wait for: unknown', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.plays(notFound, delayed(5 * SECOND, charged(answers(201))));
+    const effect = async () => {
+      const first = calls(one.once, ['charge', 'c1'], { body: 'first card' });
+      void calls(one.once, ['charge', 'c1'], { body: 'second card' }).catch(() => {});
+      return first;
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('of which one that is done does not matter: `verdict` says that the run was refused', async () => {
+    const { world, start, calls, told } = scene();
+    const one = start('one');
+    world.server.otherwise = answers(201);
+    const effect = async () => {
+      await calls(one.once, ['mail', 'c1']);
+      return Response.json(CART, { status: 402 });
+    };
+    const call = one.tab.in(() =>
+      watched(
+        run(one.once, NAME, effect, { limits: { attempts: 1 }, verdict: (end) => ('value' in end && end.value.status === 402 ? 'rejected' : undefined) }),
+      ),
+    );
+    expect(await told(one, call)).toMatchObject({ effect: 'none' });
   });
 });
