@@ -6,6 +6,7 @@ import type { Outcome } from '../core/outcome.js';
 import type { Seen } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
+import type { Told } from './observed.js';
 import type { Result } from './result.js';
 import { StopSource } from './stop-signal.js';
 
@@ -136,6 +137,9 @@ export class InFlightOperation {
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
+
+  /** What was told of it last, for the first screen of the page. */
+  declare told?: Told | undefined;
 
   /** What each look at the record showed: before the wait for the lock, and when this operation began. */
   readonly looks: Look[] = [];

@@ -24,7 +24,9 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
 
 /** Shows the state of an operation on its screens, or keeps it for those that come later. One that shows another operation reads the store. */
 export function publish(client: Client, operationKey: OperationKey, told: Told): void {
-  const { show, lives } = client.registry;
+  const { show, lives, flights } = client.registry;
+  const flight = flights.get(operationKey);
+  if (flight) flight.told = told;
   if (show) show(client, operationKey, told);
   else keepRecent(lives, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, OPERATIONS_MAX);
 }

@@ -71,9 +71,13 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     publish(client, operationKey, shown && !forget ? { phase: 'unsettled', pending: shown } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
-  for (const [key, { state }] of client.registry.lives)
-    if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
-  const { answers, payloads, leftOpen } = client.registry;
+  const { lives, answers, payloads, leftOpen } = client.registry;
+  for (const [key, { state, listeners }] of lives) {
+    if (!isOperationOf(client, namespace, key)) continue;
+    if (state.phase === 'settled') publish(client, key, { phase: 'idle' });
+    // It may have the request and `meta` of a call whose record the store has lost. The next screen reads the store.
+    else if (state.phase === 'unsettled' && !listeners.size) lives.delete(key);
+  }
   for (const table of [answers, payloads, leftOpen] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   return kept;
