@@ -4,7 +4,7 @@
  * told that there was no effect. Method: processes whose platform tells where a call was made, the first of which is frozen at every crossing.
  */
 import { describe, expect, test } from 'vitest';
-import { type Attempt, type Once, type OperationName, run } from '../../src/entries/index.js';
+import { type Attempt, explain, type Once, type OnceError, type OperationName, run } from '../../src/entries/index.js';
 import { nesting } from '../../src/platform/node/nesting.js';
 import { type Arrival, answers, charged, delayed, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
@@ -52,7 +52,8 @@ describe('a process that sleeps in the function of `run`, until another one is t
     const { world, start, charge, work, told } = scene();
     const [first, second] = [start('first'), start('second')];
     const card = bank(world);
-    const { effect, end } = slow(() => charge(first.once));
+    const refused: unknown[] = [];
+    const { effect, end } = slow(() => charge(first.once).catch((error) => Promise.reject((refused.push(error), error))));
     const [sleeping] = await world.begin(work(first, effect));
     first.tab.freeze();
     await world.clock.advance(40 * SECOND);
@@ -61,6 +62,8 @@ describe('a process that sleeps in the function of `run`, until another one is t
     first.tab.thaw();
     await end();
     expect(await told(first, sleeping)).toMatchObject({ effect: 'unknown' });
+    expect(refused).toHaveLength(1);
+    expect(explain((refused[0] as OnceError).outcome).summary).toMatch(/another process took over the function/);
     expect(world.server.arrivals.map(({ from }) => from)).toEqual(['second']);
     expect(await told(second, work(second))).toMatchObject({ effect: 'done' });
     expect(world.server.charged.size).toBe(1);
