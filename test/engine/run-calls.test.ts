@@ -53,7 +53,11 @@ describe('a process that sleeps in the function of `run`, until another one is t
     const [first, second] = [start('first'), start('second')];
     const card = bank(world);
     const refused: unknown[] = [];
-    const { effect, end } = slow(() => charge(first.once).catch((error) => Promise.reject((refused.push(error), error))));
+    const { effect, end } = slow(async () => {
+      const charged = charge(first.once);
+      await charged.catch((error: unknown) => refused.push(error));
+      return charged;
+    });
     const [sleeping] = await world.begin(work(first, effect));
     first.tab.freeze();
     await world.clock.advance(40 * SECOND);
