@@ -75,8 +75,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   for (const [key, { state, listeners }] of lives) {
     if (!isOperationOf(client, namespace, key)) continue;
     if (state.phase === 'settled') publish(client, key, { phase: 'idle' });
-    // It may have the request and `meta` of a call whose record the store has lost. The next screen reads the store.
-    else if (state.phase === 'unsettled' && !listeners.size) lives.delete(key);
+    // The request and `meta` of a call whose record the store has lost. The next screen reads the store.
+    else if ('left' in state && !listeners.size) lives.delete(key);
   }
   for (const table of [answers, payloads, leftOpen] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
