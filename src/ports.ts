@@ -165,11 +165,17 @@ export interface Connectivity {
   subscribe(wake: () => void): () => void;
 }
 
+/** Calls of one operation that a function has made. `open`: how many of them have no outcome yet. `effect`: what the last outcome said. */
+export interface NestedCalls {
+  open: number;
+  effect: 'done' | 'none' | 'unknown';
+}
+
 /** The function of an operation that is at work. */
 export interface Nested {
   readonly operation: string;
   /** The calls that it has made and that may have had an effect, by operation. */
-  readonly calls: Map<string, 'done' | 'unknown'>;
+  readonly calls: Map<string, NestedCalls>;
   /** Whether another driver has taken its operation over. */
   overtaken(): Promise<boolean>;
 }

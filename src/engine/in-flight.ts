@@ -7,6 +7,7 @@ import type { Seen } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
 import type { Result } from './result.js';
+import type { Told } from './shown-state.js';
 import { StopSource } from './stop-signal.js';
 
 /** How an operation ended, for all its callers. `fail` makes the error that they are rejected with. */
@@ -132,6 +133,9 @@ export class InFlightOperation {
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
+
+  /** What was told of it last, for the first screen of the page. */
+  declare told?: Told | undefined;
 
   /** What each look at the record showed: before the wait for the lock, and when this operation began. */
   readonly looks: Look[] = [];

@@ -18,16 +18,23 @@ export async function isOvertaken({ platform }: Client): Promise<boolean> {
 
 /**
  * Notes a call for the functions around it, until its outcome says that it had no effect. Gives what hears of that, and tells `hook`. What an earlier
- * attempt of the function left unknown, the same call may find refused in a later one.
+ * attempt of the function left unknown, the same call may find refused in a later one. While another call of the operation goes on, a refusal says
+ * nothing of that one.
  */
 export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client, operation: string): ((outcome: Outcome) => void) | undefined {
   const around = platform.nesting?.around();
   if (!around?.length) return hook;
-  for (const { calls } of around) if (!calls.has(operation)) calls.set(operation, 'unknown');
+  const notes = around.map(({ calls }) => {
+    const note = calls.get(operation) ?? { open: 0, effect: 'unknown' };
+    note.open++;
+    calls.set(operation, note);
+    return { calls, note };
+  });
   return (outcome) => {
-    for (const { calls } of around) {
-      if (outcome.effect === 'done') calls.set(operation, 'done');
-      else if (outcome.effect === 'none' && calls.get(operation) !== 'done') calls.delete(operation);
+    for (const { calls, note } of notes) {
+      note.open--;
+      if (note.effect !== 'done') note.effect = outcome.effect;
+      if (note.effect === 'none' && !note.open) calls.delete(operation);
     }
     hook?.(outcome);
   };

@@ -25,7 +25,9 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
 
 /** Shows the state of an operation on its screens. Before the first screen, keeps the states of the latest operations; of others, a screen reads the store. */
 export function publish(client: Client, operationKey: OperationKey, told: Told): void {
-  const { show, states } = client.registry;
+  const { show, states, flights } = client.registry;
+  const flight = flights.get(operationKey);
+  if (flight) flight.told = told;
   if (show) show(client, operationKey, told);
   else keepRecent(states, operationKey, { state: told as OperationState, listeners: new Set<() => void>() }, OPERATIONS_MAX);
 }

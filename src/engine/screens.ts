@@ -18,8 +18,12 @@ const isUnderWay = ({ phase }: OperationState): boolean => /^(sending|waiting)$/
 /** From now on, the calls of this realm show on its screens what happens. */
 function open({ registry }: Client): Registry {
   const { flights, states } = registry;
-  // A call that has ended without a word may have left the state as it was.
-  if (!registry.show) for (const [key, { state }] of states) if (isUnderWay(state) && !flights.has(key)) states.delete(key);
+  if (!registry.show) {
+    // A call that has ended without a word may have left the state as it was.
+    for (const [key, { state }] of states) if (isUnderWay(state) && !flights.has(key)) states.delete(key);
+    // Of many calls, `states` has only the last, and those that are under way may have begun before them.
+    for (const [key, { told }] of flights) if (told) states.set(key, { state: told as OperationState, listeners: new Set() });
+  }
   registry.show ??= show;
   return registry;
 }

@@ -72,9 +72,13 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     publish(client, operationKey, shown && !forget ? { phase: 'unsettled', pending: shown } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
-  for (const [key, { state }] of client.registry.states)
-    if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
-  const { answers, payloads, lastKnown } = client.registry;
+  const { states, answers, payloads, lastKnown } = client.registry;
+  for (const [key, { state, listeners }] of states) {
+    if (!isOperationOf(client, namespace, key)) continue;
+    if (state.phase === 'settled') publish(client, key, { phase: 'idle' });
+    // The request and `meta` of a call whose record the store has lost. The next screen reads the store.
+    else if ('left' in state && !listeners.size) states.delete(key);
+  }
   for (const table of [answers, payloads, lastKnown] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
   return kept;

@@ -97,7 +97,7 @@ interface Used {
 }
 
 function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
-  const used = { labels: new Set<string>(), calls: new Map<string, 'done' | 'unknown'>() };
+  const used = { labels: new Set<string>(), calls: new Map() satisfies Nested['calls'] };
   const { labels, calls } = used;
   const send = async (attempt: AttemptRequest): Promise<AttemptResult> => {
     if (!attempt.leaves()) return { reading: NOT_SENT };

@@ -49,7 +49,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
     'If the error is ERR_ONCE_RECORD, see there. Otherwise call again with a body that can be sent, or settle it.',
   ],
-  aborted: ['the call was aborted, or its client closed'],
+  aborted: ['the call was aborted, its client closed, or another process took over the function around it'],
 };
 
 /** The texts for outcomes without an attempt of this call under their key. */
@@ -67,7 +67,7 @@ export const silent = (outcome: Outcome): (typeof UNKNOWN)[UnknownReason] | fals
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
   unreachable: 'no attempt left the device: its time was over, another user had logged in, or no connection could be made',
-  aborted: 'the call was aborted, or its client closed, before any attempt left the device',
+  aborted: 'before any attempt left the device, the call was aborted, its client closed, or another process took over the function around it',
   'store-write': 'its record could not be stored',
   'unreplayable-body': 'it has no body that can be sent more than once',
 };

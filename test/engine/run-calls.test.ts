@@ -4,9 +4,9 @@
  * told that there was no effect. Method: processes whose platform tells where a call was made, the first of which is frozen at every crossing.
  */
 import { describe, expect, test } from 'vitest';
-import { type Attempt, type Once, type OperationName, run } from '../../src/entries/index.js';
+import { type Attempt, explain, type Once, type OnceError, type OperationName, run } from '../../src/entries/index.js';
 import { nesting } from '../../src/platform/node/nesting.js';
-import { type Arrival, answers, charged, type Entry, lost } from '../support/server.js';
+import { type Arrival, answers, charged, delayed, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
@@ -52,7 +52,12 @@ describe('a process that sleeps in the function of `run`, until another one is t
     const { world, start, charge, work, told } = scene();
     const [first, second] = [start('first'), start('second')];
     const card = bank(world);
-    const { effect, end } = slow(() => charge(first.once));
+    const refused: unknown[] = [];
+    const { effect, end } = slow(async () => {
+      const charged = charge(first.once);
+      await charged.catch((error: unknown) => refused.push(error));
+      return charged;
+    });
     const [sleeping] = await world.begin(work(first, effect));
     first.tab.freeze();
     await world.clock.advance(40 * SECOND);
@@ -61,6 +66,8 @@ describe('a process that sleeps in the function of `run`, until another one is t
     first.tab.thaw();
     await end();
     expect(await told(first, sleeping)).toMatchObject({ effect: 'unknown' });
+    expect(refused).toHaveLength(1);
+    expect(explain((refused[0] as OnceError).outcome).summary).toMatch(/another process took over the function/);
     expect(world.server.arrivals.map(({ from }) => from)).toEqual(['second']);
     expect(await told(second, work(second))).toMatchObject({ effect: 'done' });
     expect(world.server.charged.size).toBe(1);
@@ -126,5 +133,45 @@ describe('a function that makes several calls under names of their own', () => {
       return calls(one.once, ['charge', 'second card']);
     };
     expect(await told(one, work(one, effect))).toMatchObject({ effect: 'none' });
+  });
+
+  test('which were under one name at once: what the first one was refused says nothing of the second one', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.plays(notFound, lost());
+    const effect = async () => {
+      await Promise.allSettled([calls(one.once, ['charge', 'c1'], { body: 'first card' }), calls(one.once, ['charge', 'c1'], { body: 'second card' })]);
+      return Response.json(CART, { status: 404 });
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('which was refused while another one under its name goes on, which the function does not wait for: unknown', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.plays(notFound, delayed(5 * SECOND, charged(answers(201))));
+    const effect = async () => {
+      const first = calls(one.once, ['charge', 'c1'], { body: 'first card' });
+      void calls(one.once, ['charge', 'c1'], { body: 'second card' }).catch(() => {});
+      return first;
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('of which one that is done does not matter: `verdict` says that the run was refused', async () => {
+    const { world, start, calls, told } = scene();
+    const one = start('one');
+    world.server.otherwise = answers(201);
+    const effect = async () => {
+      await calls(one.once, ['mail', 'c1']);
+      return Response.json(CART, { status: 402 });
+    };
+    const call = one.tab.in(() =>
+      watched(
+        run(one.once, NAME, effect, { limits: { attempts: 1 }, verdict: (end) => ('value' in end && end.value.status === 402 ? 'rejected' : undefined) }),
+      ),
+    );
+    expect(await told(one, call)).toMatchObject({ effect: 'none' });
   });
 });

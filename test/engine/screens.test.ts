@@ -1,5 +1,5 @@
 /** Goal: handles, `watch` and events tell a screen what happens, and only about the user who is logged in. Method: people log in and out. */
-import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
+import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, requests, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { memoryStore, type Once, type OnceEvent } from '../../src/entries/index.js';
 import { says } from '../support/texts.js';
@@ -72,6 +72,29 @@ test('the first screen of a page shows what calls did before it came', async () 
   expect(slow?.state.phase).toBe('sending');
   expect(lost?.state).toMatchObject({ phase: 'unsettled', pending: { name: ['lost'], meta: undefined } });
   expect(lost?.state, 'the same object until it changes').toBe(lost?.state);
+});
+
+test('the first screen of a page shows what is being sent, however much has ended since that began', async () => {
+  const realm = globalThis as { [REALM]?: unknown };
+  delete realm[REALM];
+  const { once } = scene({ fetch: (_: string, { body }: RequestInit) => (body === 'slow' ? new Promise(() => {}) : Promise.resolve(Response.json({}))) });
+  const call = (body: string) => once.fetch(URL_, { method: 'POST', body, once: [body] });
+  void call('slow').catch(() => {});
+  for (let n = 0; n < 40; n++) await call(`other ${n}`);
+  expect(operation(once, ['slow']).state).toMatchObject({ phase: 'sending', attempt: 1 });
+});
+
+test('after a log-out, nothing is left of a request that was open before the first screen, also if the store has lost its record', async () => {
+  const realm = globalThis as { [REALM]?: { lives: Map<unknown, unknown> } };
+  delete realm[REALM];
+  const store = memoryStore();
+  const { once } = scene({ store, fetch: CUT, use: [requests()], keep: { request: true } });
+  await once.fetch(URL_, { method: 'POST', body: 'secret', once: { operation: ['lost'], meta: 'secret' } }).catch(() => {});
+  expect(JSON.stringify([...(realm[REALM]?.lives ?? [])])).toContain('secret');
+  const [id] = (await store.scan({ before: Infinity, limit: 1 })).records.map((record) => (record as { id: string }).id);
+  await store.update(String(id), () => ({ next: null, value: undefined }));
+  await clear(once);
+  expect(JSON.stringify([...(realm[REALM]?.lives ?? [])])).not.toContain('secret');
 });
 
 test('a handle whose store could not be read at first hears of later changes', async () => {

@@ -38,7 +38,7 @@ function scene() {
     platform: { clock },
     store,
     owner: 'me',
-    registry: { degraded: new Map(), states: new Map(), screens: new Set() },
+    registry: { degraded: new Map(), flights: new Map(), states: new Map(), screens: new Set() },
     log: {},
     closing: new StopSource(),
   } as unknown as Client;

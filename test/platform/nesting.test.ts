@@ -2,6 +2,8 @@
  * Goal: a call inside the function of its own name rejects at once, instead of waiting for itself until its time limit. Method: the real
  * Node, whose async context tells where a call was made.
  */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOnce, type Once, run } from '../../src/entries/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -91,4 +93,26 @@ test('a call that the function has left running waits for another call of the na
     always,
   );
   expect(await Promise.all([second, later])).toEqual(['second', 'second']);
+});
+
+test('what a function has left open, such as a connection, does not keep its call in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const connect = () => setInterval(() => {}, 60_000);
+  let connection: ReturnType<typeof connect> | undefined;
+  const charge = async () => {
+    const order = { id: 'o-1' };
+    await run(open(), NAME, () => {
+      connection = connect();
+      return order.id;
+    });
+    return new WeakRef(order);
+  };
+  const held = await charge();
+  onTestFinished(() => clearInterval(connection));
+  for (let round = 0; round < 5; round++) {
+    await turn();
+    collect();
+  }
+  expect(held.deref()).toBeUndefined();
 });

@@ -26,7 +26,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
   const { tag = TAG } = options;
   if (!('customElements' in globalThis)) return;
   if (customElements.get(tag)) throw new TypeError(`once-form: <${tag}> is defined already; give the option tag`);
-  const page = { defines: true };
+  const page = { defines: true, began: pageBegan() };
   customElements.define(tag, elementFor(once, options, page));
   page.defines = false;
 }
@@ -60,13 +60,13 @@ function takeOver(element: OnceFormElement): void {
 
 /**
  * Makes the class of the element. It is made in a function, because outside of pages there is no HTMLElement. `page.defines`: the browser is
- * upgrading the elements that the page had before its script ran.
+ * upgrading the elements that the page had before its script ran. `page.began`: when it began, as it was known then.
  */
-function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean }): new () => OnceFormElement {
+function elementFor(once: Once, options: FormOptions, page: { readonly defines: boolean; readonly began: number }): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
   const { client, settings } = shared;
-  const [mayRepeat, began] = [settings.repeat !== 'never' || !!options.call, pageBegan()];
+  const mayRepeat = settings.repeat !== 'never' || !!options.call;
   class OnceForm extends HTMLElement implements OnceFormElement {
     declare operation: string | null;
     declare known: string | null;
@@ -117,7 +117,7 @@ function elementFor(once: Once, options: FormOptions, page: { readonly defines: 
       }
       if (attribute === 'known') {
         const loading = page.defines || document.readyState !== 'complete';
-        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(began, pageBegan()) : Date.now());
+        this.#form.known.rendered(this, namespace(client), loading || this.isConnected, loading || mayRepeat ? Math.min(page.began, pageBegan()) : Date.now());
       }
       if (this.#waits && attribute === 'operation') this.#begin();
       else this.#form.changed();

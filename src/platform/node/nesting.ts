@@ -2,10 +2,13 @@
 import type { Nested, Platform } from '../../ports.js';
 import { builtin } from '../shared.js';
 
-/** `over`: the function has ended, though what it left behind may still run in its context. */
-interface Inside extends Nested {
+/**
+ * `nested` is absent once the function has ended. What it left behind may still run in its context, and what lives long there, such as a connection that it
+ * opened, would keep the call in memory.
+ */
+interface Inside {
+  nested: Nested | undefined;
   readonly outer: Inside | undefined;
-  over: boolean;
 }
 type Storage = { run<T>(inside: Inside, work: () => T): T; getStore(): Inside | undefined };
 
@@ -26,22 +29,22 @@ const opened = (): Storage => {
 /** The innermost function that is at work. Those that have ended are left out, or a job that starts itself again would keep all its earlier runs. */
 function atWork(): Inside | undefined {
   let inside = realm()[REALM]?.getStore();
-  while (inside?.over) inside = inside.outer;
+  while (inside && !inside.nested) inside = inside.outer;
   return inside;
 }
 
 async function run<T>(nested: Nested, work: () => T): Promise<Awaited<T>> {
-  const inside: Inside = { ...nested, outer: atWork(), over: false };
+  const inside: Inside = { nested, outer: atWork() };
   try {
     return await opened().run(inside, work);
   } finally {
-    inside.over = true;
+    inside.nested = undefined;
   }
 }
 
 function around(): readonly Nested[] {
-  const all: Inside[] = [];
-  for (let inside = atWork(); inside; inside = inside.outer) if (!inside.over) all.push(inside);
+  const all: Nested[] = [];
+  for (let inside = atWork(); inside; inside = inside.outer) if (inside.nested) all.push(inside.nested);
   return all;
 }
 

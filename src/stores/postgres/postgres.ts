@@ -190,15 +190,18 @@ async function scan(rows: Query, sql: Statements, guesses: OptimisticUpdater, qu
 
 /**
  * Removes due records by short statements, one after the other. Each locks a few rows for a moment, and skips those that others have
- * locked. Records that can't be removed are read only once.
+ * locked. Records that can't be removed are read only once, those that were locked twice: nobody can tell at first whether they are still there, as
+ * another sweep or a removal whose answer was lost may have taken them, and to skip that many would skip others.
  */
 async function sweep(rows: Query, sql: Statements, before: number | undefined, limit: number): Promise<number> {
+  const tried = new Set<unknown>();
   for (let [removed, kept] = [0, 0]; ; ) {
     const found = await rows(sql.due, before ?? null, limit, kept);
-    const over = found.filter(({ data }) => readRecord(recordOf(data))?.state.match(/settled|retired/));
+    const over = found.filter(({ rev, data }) => !tried.has(rev) && readRecord(recordOf(data))?.state.match(/settled|retired/));
     const gone = over.length ? (await rows(sql.sweep, JSON.stringify(over.map(({ id, rev }) => [id, rev])))).length : 0;
+    if (gone < over.length) for (const { rev } of over) tried.add(rev);
     removed += gone;
-    kept += found.length - gone;
+    kept += found.length - over.length;
     if (found.length < limit) return removed;
   }
 }

@@ -175,8 +175,10 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
 
 export function redisFault(scope: string, client: Scripts, thrown: unknown): StoreFault {
   if (thrown instanceof StoreFault) return thrown;
-  const reason = REASONS[codeOf(thrown) ?? ''] ?? (client.closed() ? 'closed' : 'io');
-  // node-redis says this of a client that was never connected, too.
   const said = String((thrown as { message?: unknown } | undefined)?.message);
+  // What a user may not do within a script has no code of its own in Redis 7.
+  const otherwise = /^ERR (The user executing the|ACL failure in) script/.test(said) ? 'denied' : client.closed() ? 'closed' : 'io';
+  const reason = REASONS[codeOf(thrown) ?? ''] ?? otherwise;
+  // node-redis says this of a client that was never connected, too.
   return new StoreFault(reason, `${scope} failed: ${said}${said === 'The client is closed' ? ': call await client.connect() first' : ''}`, thrown);
 }

@@ -9,7 +9,7 @@ import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
 import { builtin, fileOf, MEMORY, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
-import { refuseWithin, withJournal } from './unfit.js';
+import { journalOf, refuseWithin, withJournal } from './unfit.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
 
@@ -60,23 +60,14 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  // What must stay in place while it is open. The log, too: another copy of SQLite in this process does not see our connection, and may remove it.
-  const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
-  const inodes = new Map<string, number>();
+  const refuseMoved = watchOf(at);
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, at === undefined ? database : withJournal(scope, database)) : openFile(scope, at ?? MEMORY, constructorOf(options));
-    // A file that was removed or replaced while it was open can still be written, but no other process finds what is in it.
-    for (const part of parts) {
-      const present = inodeOf(part);
-      const known = inodes.get(part);
-      if (!known && present) inodes.set(part, present);
-      if (known && present !== undefined && present !== known)
-        throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
-    }
+    refuseMoved(file.database);
     return file;
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };
@@ -153,6 +144,25 @@ function absolute(path: string): string {
   } catch {
     return full;
   }
+}
+
+/**
+ * Gives a function that throws if the file was removed or replaced since the first call. It can still be written then, but no other process finds what is
+ * in it. The same for the log and its index: another copy of SQLite in this process does not see our connection, and may remove them.
+ */
+function watchOf(at: string | undefined): (database: SqliteDatabase) => void {
+  const parts = at === undefined ? [] : [at, `${at}-wal`, `${at}-shm`];
+  const inodes = new Map<string, number | undefined>();
+  return (database) => {
+    for (const part of parts) {
+      const present = inodeOf(part);
+      const known = inodes.get(part) || present;
+      // The app may have ended the log of its own database by itself.
+      if (present !== undefined && present !== known && (part === at || journalOf(database) === 'wal'))
+        throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
+      inodes.set(part, present ?? known);
+    }
+  };
 }
 
 /** Which file is there: its number in the file system, 0 if there is none; `undefined` if that can't be told. */

@@ -23,12 +23,19 @@ export function refuseUnfit(scope: string, { isTransaction, inTransaction }: Tra
     throw new StoreFault('denied', `the database of ${scope} does not say whether a transaction is open; node:sqlite does from Node 22.16 on`);
 }
 
+interface Asks {
+  prepare(sql: string): { get(): unknown };
+}
+
+/** The `journal_mode` of a connection. */
+export const journalOf = (database: Asks): unknown => Object.values(Object(database.prepare('PRAGMA journal_mode').get()))[0];
+
 /**
  * Gives the database of a file, unless its journal is not on the disk: then, if the process is killed in the middle of a commit, nothing can
  * undo the half that is written.
  */
-export function withJournal<Database extends { prepare(sql: string): { get(): unknown } }>(scope: string, database: Database): Database {
-  const [mode] = Object.values(Object(database.prepare('PRAGMA journal_mode').get()));
+export function withJournal<Database extends Asks>(scope: string, database: Database): Database {
+  const mode = journalOf(database);
   if (mode === 'memory' || mode === 'off')
     throw new StoreFault('denied', `the journal_mode of ${scope} is ${mode}, so a killed process may destroy all records: set PRAGMA journal_mode = WAL`);
   return database;

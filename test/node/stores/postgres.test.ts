@@ -274,6 +274,31 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       await worker.end();
     });
 
+    test.each(['the answer to whose removal was lost', 'that another sweep removes at the same moment'])(
+      'skips no due record because of one %s',
+      async (how) => {
+        const { table } = await open();
+        const other = postgresStore(pool, { table });
+        await Promise.all(Array.from({ length: 60 }, (_, n) => put(other, settled(`s${n}`, { forgetAt: 1000 + n }), 'relaxed')));
+        let first = true;
+        const store = postgresStore(
+          {
+            async query(text, values) {
+              const mine = first && text.startsWith('DELETE');
+              if (mine) first = false;
+              if (mine && how.startsWith('that')) await pool.query(text, values);
+              const found = await pool.query(text, values);
+              if (mine && how.startsWith('the')) throw new Error('Connection terminated unexpectedly');
+              return found;
+            },
+          },
+          { table },
+        );
+        await store.sweep({ limit: 20 });
+        expect((await pool.query(`SELECT count(*)::int AS left FROM ${table}`)).rows).toEqual([{ left: 0 }]);
+      },
+    );
+
     test('leaves a record that became pending again after the sweep found it', async () => {
       const { table } = await open();
       const other = postgresStore(pool, { table });

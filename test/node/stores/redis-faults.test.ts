@@ -144,6 +144,19 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
+  test.each(['get', 'set', 'pexpireat', 'zadd'])(
+    'a user without the permission for %s, which only the scripts use: updates reject with denied, and at once',
+    async (command) => {
+      const { store } = await storeOn();
+      await admin.call('ACL', 'SETUSER', 'default', `-${command}`);
+      const begun = performance.now();
+      await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied' });
+      expect(performance.now() - begun).toBeLessThan(1000);
+      await admin.call('ACL', 'SETUSER', 'default', '+@all');
+      expect(await put(store, record('a'))).toBe('stored');
+    },
+  );
+
   test('a server busy with a long script: updates, reads and scans wait, and are made', async () => {
     const { store } = await storeOn({ timeoutMs: 5000, prefix: `busy-${name}` });
     await put(store, record('a'));
@@ -225,3 +238,13 @@ const faults = (name: keyof typeof redisClients) => () => {
 };
 
 for (const name of ['node-redis', 'ioredis'] as const) describeOn(withoutRedis)(name, faults(name));
+
+test.each([
+  'NOPERM this user has no permissions to access one of the keys used as arguments',
+  // Redis 7.0, and from 7.2 on.
+  "ERR The user executing the script can't run this command or subcommand script: 53d9, on @user_script:5.",
+  "ERR ACL failure in script: User u has no permissions to run the 'zadd' command script: 53d9, on @user_script:5.",
+])('an error reply about permissions becomes a fault with the reason denied: %s', async (said) => {
+  const client = { evalSha: () => Promise.reject(new Error(said)), eval: () => Promise.reject(new Error(said)) };
+  await expect(redisStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining(said) });
+});

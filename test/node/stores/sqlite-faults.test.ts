@@ -400,13 +400,33 @@ describe('gone', () => {
     },
   );
 
-  test('a file whose log is removed while it is open, as when another copy of SQLite in the process closes the file: calls reject with io', async () => {
-    const path = await filled();
-    const store = storeOn({ path });
-    expect(await put(store, 'b')).toBe('stored');
-    rmSync(`${path}-wal`);
-    for (const [name, call] of everyCall(store))
-      await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/-wal was removed or replaced/) });
+  test.each(['wal', 'shm'])(
+    'a file whose -%s is removed while it is open, as when another copy of SQLite in the process closes the file: calls reject with io',
+    async (part) => {
+      for (const handedIn of [false, true]) {
+        const path = await filled();
+        const database = handedIn ? new DatabaseSync(path) : undefined;
+        const store = storeOn(database ? { database } : { path });
+        expect(await put(store, 'b')).toBe('stored');
+        rmSync(`${path}-${part}`);
+        // Another process makes the part anew, and neither would see what the other one stores.
+        for (const [name, call] of everyCall(store))
+          await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringContaining(`-${part} was removed or replaced`) });
+        await store.close();
+        if (database?.isOpen) database.close();
+      }
+    },
+  );
+
+  test('a database of the app that leaves its write-ahead log, and comes back to one: calls go on', async () => {
+    const database = new DatabaseSync(await filled());
+    const store = storeOn({ database });
+    for (const mode of ['delete', 'wal', 'delete', 'wal']) {
+      expect(await put(store, mode)).toBe('stored');
+      database.exec(`PRAGMA journal_mode = ${mode}`);
+      expect(await store.read(mode)).toMatchObject({ id: mode });
+    }
+    database.close();
   });
 
   test('a copy of the file alone, without the log that a killed process leaves: the newest records are not in it', async () => {
