@@ -48,11 +48,11 @@ const KEY = Symbol.for('oncefetch');
 
 const blank = (): Registry => ({
   flights: new Map(),
-  states: new Map(),
   screens: new Set(),
   answers: new Map(),
   payloads: new Map(),
   lastKnown: new Map(),
+  states: new Map(),
   degraded: new Map(),
   budgets: new Map(),
   latest: new Map(),

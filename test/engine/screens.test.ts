@@ -85,16 +85,16 @@ test('the first screen of a page shows what is being sent, however much has ende
 });
 
 test('after a log-out, nothing is left of a request that was open before the first screen, also if the store has lost its record', async () => {
-  const realm = globalThis as { [REALM]?: { lives: Map<unknown, unknown> } };
+  const realm = globalThis as { [REALM]?: { states: Map<unknown, unknown> } };
   delete realm[REALM];
   const store = memoryStore();
   const { once } = scene({ store, fetch: CUT, use: [requests()], keep: { request: true } });
   await once.fetch(URL_, { method: 'POST', body: 'secret', once: { operation: ['lost'], meta: 'secret' } }).catch(() => {});
-  expect(JSON.stringify([...(realm[REALM]?.lives ?? [])])).toContain('secret');
+  expect(JSON.stringify([...(realm[REALM]?.states ?? [])])).toContain('secret');
   const [id] = (await store.scan({ before: Infinity, limit: 1 })).records.map((record) => (record as { id: string }).id);
   await store.update(String(id), () => ({ next: null, value: undefined }));
   await clear(once);
-  expect(JSON.stringify([...(realm[REALM]?.lives ?? [])])).not.toContain('secret');
+  expect(JSON.stringify([...(realm[REALM]?.states ?? [])])).not.toContain('secret');
 });
 
 test('a handle whose store could not be read at first hears of later changes', async () => {
