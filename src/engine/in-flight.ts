@@ -65,7 +65,8 @@ interface Caller {
   readonly joined: boolean;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
-  readonly onOutcome: ((outcome: Outcome) => void) | undefined;
+  /** Called with `undefined` if the call ends without an outcome. */
+  readonly onOutcome: ((outcome: Outcome | undefined) => void) | undefined;
   /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
   /** Rejects the caller with this error when its own deadline comes first. */
@@ -207,7 +208,7 @@ export class InFlightOperation {
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */
   #outcomeFor({ joined, onOutcome, request }: Caller, { outcome }: Landing): Outcome | undefined {
     const own = outcome && joined ? { ...outcome, joined } : outcome;
-    if (own) onOutcome?.(own);
+    onOutcome?.(own);
     this.#note(request, own);
     return own;
   }

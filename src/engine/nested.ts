@@ -3,6 +3,9 @@ import type { Outcome } from '../core/outcome.js';
 import type { Nested } from '../ports.js';
 import type { AttemptRequest, Client } from './client.js';
 
+/** Hears the outcome of a call; `undefined` if it ends without one. */
+type Hears = (outcome: Outcome | undefined) => void;
+
 /** Whether the caller is inside of the function of this operation. */
 export const isWithin = ({ platform }: Client, operation: string): boolean | undefined =>
   platform.nesting?.around().some((outer) => outer.operation === operation);
@@ -19,9 +22,9 @@ export async function isOvertaken({ platform }: Client): Promise<boolean> {
 /**
  * Notes a call for the functions around it, until its outcome says that it had no effect. Gives what hears of that, and tells `hook`. What an earlier
  * attempt of the function left unknown, the same call may find refused in a later one. While another call of the operation goes on, a refusal says
- * nothing of that one.
+ * nothing of that one. A call that ends without an outcome, such as one that finds the operation busy, goes on no more, and says nothing.
  */
-export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client, operation: string): ((outcome: Outcome) => void) | undefined {
+export function counted(hook: Hears | undefined, { platform }: Client, operation: string): Hears | undefined {
   const around = platform.nesting?.around();
   if (!around?.length) return hook;
   const notes = around.map(({ calls }) => {
@@ -33,11 +36,16 @@ export function counted(hook: ((outcome: Outcome) => void) | undefined, { platfo
   return (outcome) => {
     for (const { calls, note } of notes) {
       note.open--;
-      if (note.effect !== 'done') note.effect = outcome.effect;
+      if (outcome && note.effect !== 'done') note.effect = outcome.effect;
       if (note.effect === 'none' && !note.open) calls.delete(operation);
     }
     hook?.(outcome);
   };
+}
+
+/** Tells what {@link counted} gave that the call ends without an outcome. */
+export function unheard(hears: Hears | undefined): void {
+  hears?.(undefined);
 }
 
 /** Runs the function of an operation. `calls`: see {@link Nested}. */

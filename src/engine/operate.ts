@@ -3,7 +3,7 @@ import { endedBefore } from '../core/begin.js';
 import type { Begun, Look } from '../core/claimant.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
-import { type Outcome, rejected, unknown } from '../core/outcome.js';
+import { rejected, unknown } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
@@ -17,7 +17,7 @@ import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { keepLastKnown, knownDone } from './last-known.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { counted, isWithin } from './nested.js';
+import { counted, isWithin, unheard } from './nested.js';
 import { announceChange, emit, guarded, publish, readAnew } from './observe.js';
 import { keepRecent, logOutsOf, OPERATIONS_MAX } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
@@ -49,7 +49,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const { flights } = client.registry;
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
-  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client, address.operationKey);
+  const onOutcome = counted(hook && ((outcome) => outcome && guarded(client, () => hook(outcome))), client, address.operationKey);
   const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
@@ -71,7 +71,10 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     heldLock?.();
     heldLock = undefined;
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
-    if (settings.whenBusy === 'reject' || isWithin(client, address.operationKey)) throw busyError(operation);
+    if (settings.whenBusy === 'reject' || isWithin(client, address.operationKey)) {
+      unheard(onOutcome);
+      throw busyError(operation);
+    }
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const heardEnd = flight.ended;
@@ -92,7 +95,10 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
       onOutcome?.(caller.left);
       throw signal?.aborted ? notedReason(client, signal, caller.left) : failure(operation, unknown('aborted'));
     }
-    if (clock.now() >= deadline) throw busyError(operation);
+    if (clock.now() >= deadline) {
+      unheard(onOutcome);
+      throw busyError(operation);
+    }
   }
 }
 

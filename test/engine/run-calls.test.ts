@@ -159,6 +159,30 @@ describe('a function that makes several calls under names of their own', () => {
     expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
   });
 
+  test.each<[string, PayOptions]>([
+    ['found the operation busy', { whenBusy: 'reject' }],
+    ['waited for another one until its time was over', { body: 'second card', limits: { attempts: 1, totalMs: 2 * SECOND } }],
+  ])('of which one %s: when the function runs again, and the call is refused, the run is refused', async (_, options) => {
+    const { world, start, calls, told } = scene();
+    const one = start('one');
+    world.server.plays(delayed(5 * SECOND, declines));
+    world.server.otherwise = declines;
+    const [beside] = await world.begin(one.tab.in(() => watched(calls(one.once, ['charge', 'c1']))));
+    let deliveries = 0;
+    const effect = async () => {
+      deliveries++;
+      if (deliveries > 1) return calls(one.once, ['charge', 'c1'], { body: 'second card' });
+      try {
+        return await pay(one.once, { operation: ['charge', 'c1'], limits: { attempts: 1 }, ...options });
+      } finally {
+        await beside.catch(() => {});
+      }
+    };
+    const call = one.tab.in(() => watched(run(one.once, NAME, effect, { limits: { attempts: 2 } })));
+    expect(await told(one, call)).toMatchObject({ effect: 'none' });
+    expect(deliveries).toBe(2);
+  });
+
   test('of which one that is done does not matter: `verdict` says that the run was refused', async () => {
     const { world, start, calls, told } = scene();
     const one = start('one');
