@@ -41,7 +41,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const records = page.records.flatMap((stored) => {
       const record = readRecord(stored);
       // Nobody can go on with it, and a screen can't show it, so at least logs hear of it.
-      if (!record) emit({ client, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: labelIn(stored) });
+      if (!record) emit({ client, name: [], label: '' as Label, namespace }, '', { type: 'diagnostic', code: 'record-damaged', where: labelIn(stored) });
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.
