@@ -116,3 +116,27 @@ test('what a function has left open, such as a connection, does not keep its cal
   }
   expect(held.deref()).toBeUndefined();
 });
+
+test('a job that starts itself again before it ends does not keep its earlier runs', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { nesting } = await import('../../src/platform/node/nesting.js');
+  const earlier: WeakRef<object>[] = [];
+  const storage = (globalThis as unknown as Record<symbol, { getStore(): object }>)[Symbol.for('oncefetch.nesting')] as { getStore(): object };
+  let end = () => {};
+  const start = (round: number): Promise<void> =>
+    nesting?.run({ operation: `job-${round}`, calls: new Map(), overtaken: async () => false }, async () => {
+      earlier.push(new WeakRef(storage.getStore()));
+      await turn();
+      if (round === 4) return new Promise<void>((done) => void (end = done));
+      void start(round + 1);
+    }) as Promise<void>;
+  await start(0);
+  for (let round = 0; round < 6; round++) {
+    await turn();
+    collect();
+  }
+  // The one that started the last one had not ended then.
+  expect(earlier.map((ref) => ref.deref() !== undefined)).toEqual([false, false, false, true, true]);
+  end();
+});

@@ -8,7 +8,7 @@ import { builtin } from '../shared.js';
  */
 interface Inside {
   nested: Nested | undefined;
-  readonly outer: Inside | undefined;
+  outer: Inside | undefined;
 }
 type Storage = { run<T>(inside: Inside, work: () => T): T; getStore(): Inside | undefined };
 
@@ -26,11 +26,16 @@ const opened = (): Storage => {
   return here[REALM];
 };
 
-/** The innermost function that is at work. Those that have ended are left out, or a job that starts itself again would keep all its earlier runs. */
+/** The innermost function that is at work. Those that have ended are cut out, or a job that starts itself again would keep all its earlier runs. */
 function atWork(): Inside | undefined {
-  let inside = realm()[REALM]?.getStore();
-  while (inside && !inside.nested) inside = inside.outer;
-  return inside;
+  const past = (inside: Inside | undefined): Inside | undefined => {
+    let next = inside;
+    while (next && !next.nested) next = next.outer;
+    return next;
+  };
+  const innermost = past(realm()[REALM]?.getStore());
+  for (let inside = innermost; inside; inside = inside.outer) inside.outer = past(inside.outer);
+  return innermost;
 }
 
 async function run<T>(nested: Nested, work: () => T): Promise<Awaited<T>> {
@@ -44,7 +49,7 @@ async function run<T>(nested: Nested, work: () => T): Promise<Awaited<T>> {
 
 function around(): readonly Nested[] {
   const all: Nested[] = [];
-  for (let inside = atWork(); inside; inside = inside.outer) if (inside.nested) all.push(inside.nested);
+  for (let inside = atWork(); inside; inside = inside.outer) all.push(inside.nested as Nested);
   return all;
 }
 
