@@ -157,12 +157,23 @@ function watchOf(at: string | undefined): (database: SqliteDatabase) => void {
     for (const part of parts) {
       const present = inodeOf(part);
       const known = inodes.get(part) || present;
-      // The app may have ended the log of its own database by itself.
-      if (present !== undefined && present !== known && (part === at || journalOf(database) === 'wal'))
+      // The app may have ended the log of its own database by itself, and begun another one since.
+      if (present !== undefined && present !== known && (part === at || (journalOf(database) === 'wal' && !isAnew(known, present))))
         throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
       inodes.set(part, present ?? known);
     }
   };
+}
+
+/** Whether this process has opened the file anew: it has nothing open any more of the one with the number `known`. Only Linux tells; elsewhere, `false`. */
+function isAnew(known: number | undefined, present: number): boolean {
+  try {
+    const { readdirSync } = globalThis.process.getBuiltinModule('node:fs');
+    const open = readdirSync('/proc/self/fd').map((one) => inodeOf(`/proc/self/fd/${one}`));
+    return ![known, undefined].some((inode) => open.includes(inode)) && (!present || open.includes(present));
+  } catch {
+    return false;
+  }
 }
 
 /** Which file is there: its number in the file system, 0 if there is none; `undefined` if that can't be told. */
