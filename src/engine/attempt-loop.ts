@@ -63,13 +63,13 @@ export async function makeAttempts(drive: Driver, payload: Payload): Promise<Sto
   const begun = clock.now();
   // Both were stored by the store's clock, because the machine that did may have another one.
   const at = retryAt - seen.aheadMs;
+  /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
+  let waitsEnd = begun + seen.aheadMs - spentAt < SPENT_MS ? begun : 0;
   if (at > begun && at < deadline) await pause(drive, at - begun, 'retry-after');
   // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
   await awaitNetwork(drive);
   // If the server asked to wait beyond this call's time, make a single attempt.
   let triesMax = at >= deadline ? 1 : settings.limits.attempts;
-  /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
-  let waitsEnd = begun + seen.aheadMs - spentAt < SPENT_MS ? begun : 0;
   // Attempts that find work in progress (`waits`) do not count against `limits.attempts`; all others do (`tries`).
   let tries = 0;
   let waits = 0;

@@ -338,3 +338,19 @@ test('set back by an hour while a PUT without a name is on its way, which is the
   expect(await world.end(tab, tab.once({ fetch: tab.fetch }).fetch(URL_, { method: 'PUT', body: 'x' }), sets)).toMatchObject({ status: 503 });
   expect(world.clock.monotonic() - begun).toBeLessThan(2 * MINUTE);
 });
+
+test('a clock that is set while a call waits until it may ask again: the call waits for work in progress as long as any other', async () => {
+  const world = newWorld();
+  const tab = world.tab({ server: true, locks: false });
+  const once = tab.once({ limits: { totalMs: 5 * MINUTE } });
+  const busy = (seconds: number) => answers(409, { title: 'in progress' }, { 'retry-after': String(seconds) });
+  expect((await world.end(tab, pay(once, { limits: { inProgressMs: SECOND } }), busy(120))).outcome).toMatchObject({ reason: 'in-progress' });
+  // After more than a minute, the time for waiting counts anew.
+  await world.clock.advance(70 * SECOND);
+  world.server.plays(busy(1), charged(answers(201)));
+  const [paying] = await world.begin(tab.in(() => watched(pay(once))));
+  await world.clock.advance(SECOND);
+  tab.skewMs += 30 * SECOND;
+  await world.run(paying.catch(() => {}));
+  expect(tab.outcomeOf(await world.run(paying.catch((error: unknown) => error)))).toMatchObject({ effect: 'done' });
+});
