@@ -72,7 +72,7 @@ export const DIAGNOSTICS = {
   'poll-link': 'a 202 has no link on its own origin that can be read, so nobody asks whether its work has ended: see Access-Control-Expose-Headers',
   'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs meet by leases in the store',
   'unsettled-forgotten': 'an operation that never settled was forgotten 30 days, or keep.forMs, after its last call',
-  'record-damaged': 'a stored record is damaged, so neither pending nor resume has it, and a call of its name rejects with ERR_ONCE_RECORD',
+  'record-damaged': 'a stored record is damaged: pending and resume leave it out, and a call of its name rejects with ERR_ONCE_RECORD',
   'move-conflict': 'there are two operations of this name; one of them stays in the old namespace',
 } as const;
 

@@ -190,8 +190,8 @@ async function scan(rows: Query, sql: Statements, guesses: OptimisticUpdater, qu
 
 /**
  * Removes due records by short statements, one after the other. Each locks a few rows for a moment, and skips those that others have
- * locked. Records that can't be removed are read only once, those that were locked twice: nobody can tell at first whether they are still there, as
- * another sweep or a removal whose answer was lost may have taken them, and to skip that many would skip others.
+ * locked. Records that can't be removed are read once, and skipped from then on. Those that a statement did not remove are read once more: only that shows
+ * whether they were locked, or are gone already (by another sweep, or by a removal whose answer was lost) and must not be counted among the skipped.
  */
 async function sweep(rows: Query, sql: Statements, before: number | undefined, limit: number): Promise<number> {
   const tried = new Set<unknown>();
