@@ -40,8 +40,9 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const page = await scanPage(client, store, { ns, state: 'pending', prefix: start }, after);
     const records = page.records.flatMap((stored) => {
       const record = readRecord(stored);
-      // Nobody can go on with it, and a screen can't show it, so at least logs hear of it.
-      if (!record) emit({ client, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: labelIn(stored) });
+      // Nobody can go on with it, and a screen can't show it, so at least logs hear of it, with what can still be read of its name.
+      if (!record)
+        emit({ client, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: String((stored as Labelled)?.label) });
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.
@@ -52,8 +53,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
   });
 }
 
-/** What can still be read of a damaged record's name. */
-const labelIn = (stored: unknown): string => String((stored as { readonly label?: unknown } | undefined)?.label);
+type Labelled = { readonly label?: unknown } | undefined;
 
 /** Which records, apart from the place in the list. */
 type Query = Omit<Extract<ScanQuery, { ns: string }>, 'after' | 'limit'>;
