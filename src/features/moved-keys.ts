@@ -9,8 +9,10 @@ export const LONG_AGO = 1;
 
 /** The dialect that a client speaks for the record's request; `undefined` if the app's `dialect` function fails. */
 function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | undefined {
-  const { settings, parts } = client;
-  const { hooks } = parts;
+  const {
+    settings,
+    parts: { hooks },
+  } = client;
   const [method = '', url = origin] = endpoint?.split(' ') ?? [];
   return origin === '' || !hooks ? settings.dialect : guarded(client, () => hooks.dialect(settings, { method, url }))?.dialect;
 }
