@@ -42,7 +42,11 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
       const record = readRecord(stored);
       // Nobody can go on with it, and a screen can't show it, so at least logs hear of it, with what can still be read of its name.
       if (!record)
-        emit({ client, namespace, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: String((stored as Labelled)?.label) });
+        emit({ client, namespace, name: [], label: '' as Label }, '', {
+          type: 'diagnostic',
+          code: 'record-damaged',
+          where: String((stored as Labelled)?.label),
+        });
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.
