@@ -80,7 +80,7 @@ const DUPLICATE =
  */
 function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const { status, text } = answer;
-  if (!/^(400|409|42[239])$/.test(String(status))) return undefined;
+  if (!/^(40[09]|42[239])$/.test(String(status))) return undefined;
   const locked = status === 409 || status === 423;
   // With `Retry-After` the server wants to be asked again, whatever else it says.
   if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;

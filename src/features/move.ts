@@ -97,7 +97,7 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
     const hiding = client.registry.degraded.get(address.operationKey);
     const replaced = replaces(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
     if (replaced && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
-    if (!replaced) emit({ client, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
+    if (!replaced) emit({ client, namespace: to, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
     else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ next: readRecord(there) ? undefined : null, value: undefined }));
   }
 }
@@ -191,7 +191,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     });
     if (!stays) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.
-      if (taken.state === 'pending' || !isDone) emit({ client, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
+      if (taken.state === 'pending' || !isDone)
+        emit({ client, namespace: to, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
     // A press that has begun since the look goes on in memory. If none has, the next one must find the store: in memory, nobody would find its record.

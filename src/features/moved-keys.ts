@@ -9,8 +9,10 @@ export const LONG_AGO = 1;
 
 /** The dialect that a client speaks for the record's request; `undefined` if the app's `dialect` function fails. */
 function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | undefined {
-  const { settings, parts } = client;
-  const { hooks } = parts;
+  const {
+    settings,
+    parts: { hooks },
+  } = client;
   const [method = '', url = origin] = endpoint?.split(' ') ?? [];
   return origin === '' || !hooks ? settings.dialect : guarded(client, () => hooks.dialect(settings, { method, url }))?.dialect;
 }
@@ -33,13 +35,14 @@ export const apartIn =
 
 /**
  * The record with the ids of the user. If a key counts for one account only (`apart`), the server does not know it for the new account: end the key
- * window, so early that no clock which is set back opens it again, this device's or the store's. Nor does the link of a 202 count there: behind it may
- * be the work of another operation. A refused operation keeps its key in use: where that key is unknown, it is as good as a new one. Of what was done
- * before, nobody asks for the answer there. `instead`: its predecessor, if it has none.
+ * window, so early that no clock which is set back opens it again, this device's or the store's. The stored request goes, too, with the consent to
+ * send it: it can't be sent any more. Nor does the link of a 202 count there: behind it may be the work of another operation. A refused operation
+ * keeps its key in use: where that key is unknown, it is as good as a new one. Of what was done before, nobody asks for the answer there. `instead`:
+ * its predecessor, if it has none.
  */
 export function ownedAs(ids: Pick<OnceRecord, 'id' | 'ns'>, of: OnceRecord, apart: (of: OnceRecord) => boolean, instead?: OnceRecord['previous']): OnceRecord {
   // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
   const before = readRecord(of.previous);
   const previous = before ? seal(ownedAs(ids, before, apart)) : (of.previous ?? instead);
-  return { ...of, ...(apart(of) && { windowEndsAt: LONG_AGO, link: undefined }), ...ids, previous } as OnceRecord;
+  return { ...of, ...(apart(of) && { request: undefined, link: undefined, windowEndsAt: LONG_AGO }), ...ids, previous } as OnceRecord;
 }

@@ -174,7 +174,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const { client } = attempt.job;
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
-  for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
+  for (const name of [...headers.keys()]) if (/^(content|if)-/.test(name)) headers.delete(name);
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, or what it gives can't be sent, the link is not polled this time, just as no attempt would leave.

@@ -93,10 +93,12 @@ export function resolveUrl(url: string, base: string | undefined): { readonly ur
   } catch {
     // Refused below.
   }
-  // No server answers at these schemes of pages: each attempt would fail like a broken network. Others may be an app's own (`capacitor:`, `tauri:`).
-  if (!parsed || /^file:|-extension:/.test(parsed.protocol))
+  // No server answers at these schemes of pages: each attempt would fail like a broken network, or, at `data:`, be answered with 200, and count as
+  // done. Others may be an app's own (`capacitor:`, `tauri:`).
+  if (!parsed || /^(file|data):|-extension:/.test(parsed.protocol))
     throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
   // fetch refuses credentials in a URL too, but only after the record has been written.
   if (parsed.username || parsed.password) throw new TypeError(wrong('url', 'url-credentials'));
-  return { url: parsed.href.replace(/#.*/, ''), origin: parsed.origin };
+  parsed.hash = '';
+  return { url: parsed.href, origin: parsed.origin };
 }

@@ -232,6 +232,17 @@ describe('the user of the operation', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
+  test('ends with the key of a guest that counts for the account of the guest alone: no start of a worker tells of it again', async () => {
+    const { world, who, die, goOn, worker } = scene({ dialect: undefined });
+    who.user = 'guest';
+    await die();
+    who.user = 'ann';
+    await world.run(move(worker.once, 'guest'));
+    expect(await goOn()).toEqual(NOTHING);
+    expect(JSON.stringify(world.records)).not.toMatch(/consent|amount/);
+    expect(await world.run(pending(worker.once))).toMatchObject([{ name: NAME, resumable: false }]);
+  });
+
   test('was a guest and has logged in: the operation goes on as an operation of the user', async () => {
     const { world, who, die, goOn, worker } = scene();
     who.user = 'guest';

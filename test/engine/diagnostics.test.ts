@@ -21,7 +21,7 @@ describe('a diagnostic', () => {
     await world.end(tab, pay(user, ONE), lost());
     const told = listening(user);
     await world.run(move(user, 'guest'));
-    expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME }]);
+    expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME, foreign: false }]);
   });
 
   test.each([

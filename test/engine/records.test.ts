@@ -95,21 +95,6 @@ describe('pending', () => {
     for (let times = 0; times < 2; times++) expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
     expect(heard).toMatchObject([{ type: 'diagnostic', code: 'record-damaged', message: expect.stringContaining('["copy",0]') }]);
   });
-
-  test.for(['ann', 'ben'])('what it tells of a damaged record of ann is foreign only while another user is here: %s', async (here, { world }) => {
-    let namespace = 'ann';
-    const tab = world.tab();
-    const once = tab.once({ namespace: () => namespace });
-    await left(world, { tab, once });
-    const record = world.record() as OnceRecord;
-    world.medium.set(record.id, { ...record, key: 'x' });
-    const heard: OnceEvent[] = [];
-    subscribe(once, (event) => heard.push(event));
-    const listing = pending(once);
-    namespace = here;
-    expect(await world.run(listing)).toEqual([]);
-    expect(heard).toMatchObject([{ code: 'record-damaged', foreign: here !== 'ann' }]);
-  });
 });
 
 describe('clear', () => {

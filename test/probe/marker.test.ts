@@ -9,6 +9,9 @@ import type { Dialect } from '../../src/core/dialect.js';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inHeader } from '../../src/dialects/key-location.js';
 import { kindOf } from '../../src/probe/answers.js';
+import type { ProbeFinding } from '../../src/probe/findings.js';
+import { unknownMarker } from '../../src/probe/marker.js';
+import { rowOf } from '../../src/probe/row.js';
 import { type Answer, answer, send, textOf } from '../servers/support/http.js';
 import { probed } from './support/probed.js';
 import { MISMATCH, type Parts, startByParts } from './support/server-by-parts.js';
@@ -138,3 +141,21 @@ test.concurrent('a copy that does the work after a fault is marked as seen, too:
   });
   expect(code).not.toContain('marker');
 });
+
+/** The marker, from answers with one that nobody else has, beside a row of changed payloads with this finding. */
+function markerBeside(finding: ProbeFinding, { firsts = 2, copies = 2 } = {}) {
+  const cameWith = (headers: Record<string, string>) => ({ status: 201, headers: new Headers(headers), text: '{}' });
+  const seen = { own: Array.from({ length: firsts }, () => cameWith({})), copies: Array.from({ length: copies }, () => cameWith({ 'x-seen-before': 'yes' })) };
+  return unknownMarker([rowOf('changed-after-fault', { answers: [], effects: undefined, finding })], seen, []);
+}
+
+test('a marker counts if no key had a second effect, and two answers of each kind agree', () => {
+  expect(markerBeside('replays')).toEqual(['x-seen-before', 'yes']);
+  expect([markerBeside('replays', { firsts: 1 }), markerBeside('replays', { copies: 1 })]).toEqual([undefined, undefined]);
+});
+
+// The dialect for copies that double is another one anyway, so only these rows need the marker's own guard: a changed payload that had an effect
+// of its own, a proxy that sends requests twice, effects that nobody counted, and a first answer with a mark.
+test.each(['doubles', 'sent-again', 'may-double', 'marked-first'] as const)('beside a row that %s, no header is a marker', (finding) =>
+  expect(markerBeside(finding)).toBeUndefined(),
+);
