@@ -6,6 +6,7 @@ import type { Outcome } from '../core/outcome.js';
 import type { Seen } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
+import { type Hears, unheard } from './nested.js';
 import type { Result } from './result.js';
 import type { Told } from './shown-state.js';
 import { StopSource } from './stop-signal.js';
@@ -65,8 +66,7 @@ interface Caller {
   readonly joined: boolean;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
-  /** Called with `undefined` if the call ends without an outcome. */
-  readonly onOutcome: ((outcome: Outcome | undefined) => void) | undefined;
+  readonly onOutcome: Hears | undefined;
   /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
   /** Rejects the caller with this error when its own deadline comes first. */
@@ -208,7 +208,8 @@ export class InFlightOperation {
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */
   #outcomeFor({ joined, onOutcome, request }: Caller, { outcome }: Landing): Outcome | undefined {
     const own = outcome && joined ? { ...outcome, joined } : outcome;
-    onOutcome?.(own);
+    if (own) onOutcome?.(own);
+    else unheard(onOutcome);
     this.#note(request, own);
     return own;
   }

@@ -6,6 +6,6 @@ export function isWithin(): undefined {}
 export function isOvertaken(): undefined {}
 export function unheard(_hears: unknown): void {}
 
-export const counted: typeof full.counted = (hook) => hook;
+export const counted: typeof full.counted = (hook) => hook as full.Hears | undefined;
 
 export const runNested: typeof full.runNested = (_, __, work) => work();

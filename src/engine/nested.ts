@@ -1,10 +1,18 @@
 /** Calls that are made inside of the functions of operations (`run`), where the platform can tell. Pages have `nested-lean.ts`. */
 import type { Outcome } from '../core/outcome.js';
-import type { Nested } from '../ports.js';
-import type { AttemptRequest, Client } from './client.js';
+import type { Nested, Platform } from '../ports.js';
+
+/** The parts that are needed of a client and of an attempt. `client.ts` has the whole types, but imports this file by way of `in-flight.ts`. */
+interface Client {
+  readonly platform: Pick<Platform, 'clock' | 'nesting'>;
+}
+interface Attempted {
+  readonly job: { readonly client: Client; readonly operationKey: string; readonly settings: { readonly limits: { readonly leaseMs: number } } };
+  stillMine?(): Promise<boolean>;
+}
 
 /** Hears the outcome of a call; `undefined` if it ends without one. */
-type Hears = (outcome: Outcome | undefined) => void;
+export type Hears = (outcome: Outcome | undefined) => void;
 
 /** Whether the caller is inside of the function of this operation. */
 export const isWithin = ({ platform }: Client, operation: string): boolean | undefined =>
@@ -24,10 +32,8 @@ export async function isOvertaken({ platform }: Client): Promise<boolean> {
  * attempt of the function left unknown, the same call may find refused in a later one. While another call of the operation goes on, a refusal says
  * nothing of that one. A call that ends without an outcome, such as one that finds the operation busy, goes on no more, and says nothing.
  */
-export function counted(hook: Hears | undefined, { platform }: Client, operation: string): Hears | undefined {
-  const around = platform.nesting?.around();
-  if (!around?.length) return hook;
-  const notes = around.map(({ calls }) => {
+export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client, operation: string): Hears | undefined {
+  const notes = (platform.nesting?.around() ?? []).map(({ calls }) => {
     const note = calls.get(operation) ?? { open: 0, effect: 'unknown' };
     note.open++;
     calls.set(operation, note);
@@ -39,7 +45,7 @@ export function counted(hook: Hears | undefined, { platform }: Client, operation
       if (outcome && note.effect !== 'done') note.effect = outcome.effect;
       if (note.effect === 'none' && !note.open) calls.delete(operation);
     }
-    hook?.(outcome);
+    if (outcome) hook?.(outcome);
   };
 }
 
@@ -49,7 +55,7 @@ export function unheard(hears: Hears | undefined): void {
 }
 
 /** Runs the function of an operation. `calls`: see {@link Nested}. */
-export function runNested<T>({ job, stillMine }: AttemptRequest, calls: Nested['calls'], work: () => T): T | Promise<Awaited<T>> {
+export function runNested<T>({ job, stillMine }: Attempted, calls: Nested['calls'], work: () => T): T | Promise<Awaited<T>> {
   const { clock, nesting } = job.client.platform;
   const begun = clock.now();
   // Before half of its time is over, the lease can't have run out.

@@ -3,7 +3,7 @@ import { endedBefore } from '../core/begin.js';
 import type { Begun, Look } from '../core/claimant.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
-import { rejected, unknown } from '../core/outcome.js';
+import { type Outcome, rejected, unknown } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
@@ -49,7 +49,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const { flights } = client.registry;
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
-  const onOutcome = counted(hook && ((outcome) => outcome && guarded(client, () => hook(outcome))), client, address.operationKey);
+  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client, address.operationKey);
   const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
