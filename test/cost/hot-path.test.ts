@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
 import { StopSource } from '../../src/engine/stop-signal.js';
-import { close, createOnce, unnamed } from '../../src/entries/index.js';
+import { close, createOnce, run, unnamed } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import type { Locks } from '../../src/ports.js';
@@ -110,6 +110,16 @@ describe('a named call', () => {
     );
     await of.once.fetch(URL_, post(['pay', 1]));
     expect(of.steps).toEqual(['commit strict', 'first byte', 'read', 'first byte', 'commit relaxed', 'sweep']);
+  });
+
+  test('inside of a function of `run` asks the store nothing about that run, as long as nobody can have taken it over', async () => {
+    const { steps: noted, once } = inMemory();
+    await once.fetch(URL_, post(['pay', 1]));
+    await run(once, ['message', 1], async () => {
+      noted.length = 0;
+      await once.fetch(URL_, post(['pay', 2]));
+      expect(noted).toEqual(['commit strict', 'first byte', 'commit relaxed']);
+    });
   });
 
   test('of a name that is done already costs one commit that writes nothing', async () => {
