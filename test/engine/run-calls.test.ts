@@ -183,6 +183,37 @@ describe('a function that makes several calls under names of their own', () => {
     expect(deliveries).toBe(2);
   });
 
+  const throws = (): never => {
+    throw new Error('the app');
+  };
+  test.each<[string, string, PayOptions]>([
+    ['with a hook that throws', 'orders', { onOutcome: throws }],
+    ['of a client with another namespace', 'mails', {}],
+  ])('%s: what had an effect counts, and what was refused does not', async (_, namespace, options) => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    const once = one.tab.once({ namespace });
+    const effect = (meets: Entry) => async () => {
+      world.server.plays(meets);
+      await calls(once, ['charge', 'c1'], options).catch(() => {});
+      return Response.json(CART, { status: 404 });
+    };
+    expect(await told(one, work(one, effect(declines)))).toMatchObject({ effect: 'none' });
+    expect(await told(one, work(one, effect(charged(answers(201)))))).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('of which an edited one (`if-changed`) is refused after the first one was done: unknown', async () => {
+    const { world, start, calls, work, told } = scene();
+    const one = start('one');
+    world.server.plays(charged(answers(201)), declines);
+    const effect = async () => {
+      await calls(one.once, ['charge', 'c1']);
+      return calls(one.once, ['charge', 'c1'], { body: 'second card', repeat: 'if-changed' });
+    };
+    expect(await told(one, work(one, effect))).toMatchObject({ effect: 'unknown' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
   test('of which one that is done does not matter: `verdict` says that the run was refused', async () => {
     const { world, start, calls, told } = scene();
     const one = start('one');
