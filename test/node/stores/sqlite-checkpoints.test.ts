@@ -52,10 +52,13 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Of so many updates one is strict: it waits for the disk, which takes most of a second while somebody else writes much to it. */
+const STRICT_OF = 100;
+
 async function write(store: Store, count: number, from = 0, body = ''): Promise<void> {
   for (let n = from; n < from + count; n++) {
     const record = { id: `${n}`, ns: 'ns', state: 'pending', label: `["${n}"]`, forgetAt: n, body } satisfies Stored & { body: string };
-    await store.update(record.id, () => ({ next: record, value: undefined }), { durability: n % 20 ? 'relaxed' : 'strict' });
+    await store.update(record.id, () => ({ next: record, value: undefined }), { durability: n % STRICT_OF ? 'relaxed' : 'strict' });
   }
 }
 

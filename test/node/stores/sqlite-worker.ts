@@ -15,10 +15,8 @@ process.stdin.pause();
 
 if (task === 'raise') {
   for (let n = 0; n < Number(count); n++) {
-    await store.update('counter', (current) => ({
-      next: record('counter', { count: ((current as { count?: number } | undefined)?.count ?? 0) + 1 }),
-      value: undefined,
-    }));
+    const raised = (current: unknown) => record('counter', { count: ((current as { count?: number } | undefined)?.count ?? 0) + 1 });
+    await store.update('counter', (current) => ({ next: raised(current), value: undefined }), { durability: n % 10 ? 'relaxed' : 'strict' });
   }
 }
 if (task === 'claim') {
@@ -40,6 +38,7 @@ if (task === 'write') {
     console.log(`stored ${name}-${n}`);
   }
 }
-if (task === 'leave')
-  for (let n = 0; n < Number(count); n++) await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, {}), value: undefined }));
-else await store.close();
+if (task === 'leave') {
+  for (let n = 0; n < Number(count); n++)
+    await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, {}), value: undefined }), { durability: 'relaxed' });
+} else await store.close();
