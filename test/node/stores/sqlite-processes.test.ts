@@ -56,7 +56,7 @@ test(`A34: every record that a process was told is stored is there after a kill 
     const child = worker.start([path, 'write', `k${kill}`]);
     await child.line((line) => line === 'ready');
     child.say('go');
-    await child.line((line) => line.startsWith('stored'));
+    await child.line((line) => line === `stored k${kill}-${kill % 3}`);
     await new Promise((done) => setTimeout(done, (kill * 7) % 40));
     child.process.kill('SIGKILL');
     expect(await child.ended).toBe('SIGKILL');
