@@ -44,6 +44,8 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
+  // Until then a function of `run` may run again, and make its calls under names of their own again.
+  let runsUntil = 0;
   // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
   // A function given to `run` that outlives its call makes no second call under a key of it either.
   // Nor may a call that has not begun begin, or go on with a key that is kept: it would store the user's data anew. One without a name has no flight yet.
@@ -65,13 +67,14 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       return forget ? { next: null, value: next } : { next, value: next };
     };
     const cleared = await updateStored({ client, store, id: record.id }, change);
+    if (cleared?.origin === '') runsUntil = Math.max(runsUntil, cleared.windowEndsAt ?? 0);
     if (hidden) continue;
     // The request is gone from the store now, and is removed from memory below.
     const shown = cleared && { ...pendingOf(client, operationKey, cleared), resumable: false };
     if (shown) kept.push(shown);
     publish(client, operationKey, shown && !forget ? { phase: 'unsettled', pending: shown } : { phase: 'idle' });
   }
-  await clearSettled(client, namespace, forget);
+  await clearSettled(client, namespace, forget, runsUntil);
   const { states, answers, payloads, lastKnown } = client.registry;
   for (const [key, { state, listeners }] of states) {
     if (!isOperationOf(client, namespace, key)) continue;
@@ -86,15 +89,16 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
 
 /**
  * What is kept of an ended operation. If it has just ended, its record must still answer calls that wait in another tab, which would
- * otherwise send again. If its key stays in use after a refusal, a copy that the platform sent unseen may have had an effect under it.
+ * otherwise send again. So must it until `runsUntil`, if it is a call of a function of `run`. If its key stays in use after a refusal, a copy
+ * that the platform sent unseen may have had an effect under it.
  */
-function stub(record: OnceRecord, storeNow: number, totalMs: number): OnceRecord | null {
+function stub(record: OnceRecord, storeNow: number, totalMs: number, runsUntil: number): OnceRecord | null {
   if (record.keyInUse) return seal({ ...bare(record), touchedAt: storeNow });
-  const forgetAt = settledForgetAt(record.touchedAt, 0, totalMs);
+  const forgetAt = Math.max(settledForgetAt(record.touchedAt, 0, totalMs), Math.min(runsUntil, record.forgetAt));
   return record.state === 'settled' && forgetAt > storeNow ? seal({ ...bare(record), forgetAt }) : null;
 }
 
-async function clearSettled(client: Client, namespace: Namespace, forget: boolean): Promise<void> {
+async function clearSettled(client: Client, namespace: Namespace, forget: boolean, runsUntil: number): Promise<void> {
   const ns = await digestOfNamespace(client, namespace);
   // Pending records were cleared before; of those, only damaged ones are left.
   for (const store of storesOf(client))
@@ -104,7 +108,7 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
           const current = readRecord(stored);
           if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
           if (current.state !== state || state === 'pending') return { value: undefined };
-          return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs), value: undefined };
+          return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs, runsUntil), value: undefined };
         };
         await updateStored({ client, store, id: (found as OnceRecord).id }, remove);
       }

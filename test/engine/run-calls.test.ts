@@ -4,12 +4,12 @@
  * told that there was no effect. Method: processes whose platform tells where a call was made, the first of which is frozen at every crossing.
  */
 import { describe, expect, test } from 'vitest';
-import { type Attempt, explain, type Once, type OnceError, type OperationName, run } from '../../src/entries/index.js';
+import { type Attempt, clear, explain, move, type Once, type OnceError, type OperationName, run } from '../../src/entries/index.js';
 import { nesting } from '../../src/platform/node/nesting.js';
 import { type Arrival, answers, charged, delayed, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
 
 const declines = answers(402, { code: 'card_declined' }, { 'idempotent-replayed': 'true' });
 const notFound = answers(404, { code: 'no_address' });
@@ -229,4 +229,74 @@ describe('a function that makes several calls under names of their own', () => {
     );
     expect(await told(one, call)).toMatchObject({ effect: 'none' });
   });
+});
+
+describe.each([
+  ['page', false],
+  ['process', true],
+])('after a log-out in a %s', (_, server) => {
+  /** A function that charges, and whose next call gets no answer: the run is unsettled, its charge is done. */
+  async function leftOpen() {
+    const { world, calls, told } = scene();
+    const tab = world.tab({ server, locks: !server });
+    if (server) Object.assign(tab.platform, { nesting });
+    const one: Process = { tab, once: tab.once({ namespace: 'ann' }) };
+    const checkout = () => {
+      const effect = async () => {
+        await calls(one.once, ['charge', 'c1']).catch(() => {});
+        return calls(one.once, ['ship', 'c1']);
+      };
+      return told(
+        one,
+        tab.in(() => watched(run(one.once, NAME, effect, { limits: { attempts: 1 } }))),
+      );
+    };
+    world.server.plays(charged(answers(201)), lost());
+    expect(await checkout()).toMatchObject({ effect: 'unknown' });
+    return { world, one, checkout };
+  }
+
+  test('hours later, a run that is unsettled makes no call again that is done', async () => {
+    const { world, one, checkout } = await leftOpen();
+    await world.run(clear(one.once));
+    await world.clock.advance(12 * HOUR);
+    world.server.plays(charged(answers(201)));
+    expect(await checkout()).toMatchObject({ effect: 'done' });
+    expect(world.server.keys).toEqual([expect.anything(), expect.anything(), world.server.keys[1]]);
+    // Once the run is settled, nothing is kept of its calls.
+    expect(world.record(['charge', 'c1'])).toMatchObject({ state: 'settled', answer: undefined });
+    await world.run(clear(one.once));
+    expect(world.record(['charge', 'c1'])).toBeUndefined();
+  });
+
+  test('that forgets what is unsettled: nothing is kept', async () => {
+    const { world, one } = await leftOpen();
+    await world.run(clear(one.once, { unsettled: 'forget' }));
+    expect(world.records).toEqual([]);
+  });
+});
+
+test('a guest logs in while the function runs: under a child key, its call charges no second time when it runs again for the user', async () => {
+  const { world, told } = scene();
+  const tab = world.tab({ server: true, locks: false });
+  const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+  world.server.otherwise = charged(answers(201));
+  const checkout = (once: Once, then: () => unknown) => {
+    const effect = async (attempt: Attempt) => {
+      await pay(once, { operation: ['charge', 'c1'], key: attempt.child('charge') });
+      return then();
+    };
+    return told(
+      { tab, once },
+      tab.in(() => watched(run(once, NAME, effect, { limits: { attempts: 1 } }))),
+    );
+  };
+  const logsIn = async () => {
+    await move(user, 'guest');
+    throw new Error('lost');
+  };
+  expect(await checkout(guest, logsIn)).toMatchObject({ effect: 'unknown' });
+  await world.clock.advance(MINUTE);
+  expect(await checkout(user, () => ({ shipped: true }))).toMatchObject({ effect: 'done' });
+  expect(world.server.charged.size).toBe(1);
 });
