@@ -60,7 +60,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  const refuseMoved = watchOf(at);
+  const refuseMoved = watchOf(at, database);
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
@@ -147,17 +147,20 @@ function absolute(path: string): string {
 }
 
 /**
- * Gives a function that throws if the file was removed or replaced since the first call. It can still be written then, but no other process finds what is
- * in it. The same for the log and its index: another copy of SQLite in this process does not see our connection, and may remove them.
+ * Gives a function that throws if the file was removed or replaced since the first call, or since now if the app has opened it. It can still be written
+ * then, but no other process finds what is in it. The same for the log and its index: another copy of SQLite in this process does not see our connection,
+ * and may remove them.
  */
-function watchOf(at: string | undefined): (database: SqliteDatabase) => void {
+function watchOf(at: string | undefined, opened: SqliteDatabase | undefined): (database: SqliteDatabase) => void {
   const parts = at === undefined ? [] : [at, `${at}-wal`, `${at}-shm`];
   const inodes = new Map<string, number | undefined>();
+  if (at !== undefined && opened) inodes.set(at, inodeOf(at));
   return (database) => {
     for (const part of parts) {
       const present = inodeOf(part);
-      const known = inodes.get(part) || present;
-      // The app may have ended the log of its own database by itself, and begun another one since.
+      const noted = inodes.get(part);
+      // There is a log only while it is needed. The app may also have ended that of its own database by itself, and begun another one since.
+      const known = (part === at ? noted : noted || present) ?? present;
       if (present !== undefined && present !== known && (part === at || (journalOf(database) === 'wal' && !isAnew(known, present))))
         throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
       inodes.set(part, present ?? known);

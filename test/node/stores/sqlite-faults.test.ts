@@ -402,6 +402,19 @@ describe('gone', () => {
     },
   );
 
+  test.each(['removed', 'replaced'])('a file that the app has opened, and that is %s before the first call: calls reject with io', async (how) => {
+    for (const removedFirst of [false, true]) {
+      const [path, backup] = [await filled(), await filled()];
+      const database = new DatabaseSync(path);
+      if (removedFirst) rmSync(path);
+      const store = storeOn({ database });
+      if (how === 'replaced') renameSync(backup, path);
+      else rmSync(path, { force: true });
+      await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'io' });
+      database.close();
+    }
+  });
+
   test.each(['wal', 'shm'])(
     'a file whose -%s is removed while it is open, as when another copy of SQLite in the process closes the file: calls reject with io',
     async (part) => {
