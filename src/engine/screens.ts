@@ -55,6 +55,8 @@ function show(client: Client, operationKey: OperationKey, told?: Told): void {
   const { registry } = client;
   const shown = registry.states.get(operationKey);
   if (!told && !(shown && isUnderWay(shown.state))) return;
+  // No screen would read the store because of this, so the next look does.
+  if (!told && !shown?.listeners.size) return void registry.states.delete(operationKey);
   const target = shownState(client, operationKey);
   // What is `left` becomes a state when a screen looks at it.
   target.state = (told ?? LOADING) as OperationState;

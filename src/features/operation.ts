@@ -181,9 +181,9 @@ class ObservedOperation implements Operation {
   #load(address: OperationAddress, anew = false) {
     const { states } = this.#client.registry;
     const { operationKey } = address;
-    const known = states.has(operationKey);
+    const known = states.get(operationKey);
     const found = shownState(this.#client, operationKey);
-    if (!known || (anew && !found.listeners.size)) void look(this.#client, address, true);
+    if (found !== known || (anew && !found.listeners.size)) void look(this.#client, address, true);
     return found;
   }
 }

@@ -8,8 +8,28 @@ import type { Once } from '../../src/once.js';
 import type { ScanQuery, TabChannel, Tabs } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { wrong } from '../../src/texts/full.js';
-import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, onScreen, type Page, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+
+test.for(['before there was any screen', 'while another screen is open', 'after the last screen was closed'])(
+  'a call that found the operation busy, %s: who reads the state and does not subscribe sees what is stored',
+  async (when, { world }) => {
+    const [here, there] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    const off = when.startsWith('before') ? undefined : here.tab.in(() => watch(here.once, () => {}));
+    if (when.startsWith('after')) off?.();
+    await world.begin(watched(pay(there.once)), hangs());
+    expect(
+      await world.end(
+        here.tab,
+        here.tab.in(() => pay(here.once, { limits: { totalMs: SECOND } })),
+      ),
+    ).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    const look = () => here.tab.in(() => operation(here.once, NAME).state.phase);
+    expect(look()).toBe('loading');
+    await rest();
+    expect(look()).toBe('unsettled');
+  },
+);
 
 test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
   const plain = memoryStore();
