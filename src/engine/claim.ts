@@ -3,7 +3,7 @@ import { begin, endedBefore } from '../core/begin.js';
 import type { Begun, Claimant } from '../core/claimant.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { see } from '../core/ownership.js';
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { seenAt, WAITERS_MS } from '../core/retention.js';
 import type { Changed, Locks, Store } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
@@ -168,6 +168,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
   const ownRule = job.resumes?.begin ?? rule;
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
+  let known: OnceRecord | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = client.platform.clock.now();
     job.seen.aheadMs = storeNow - now;
@@ -178,7 +179,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     // page slept before this look; or a sweep, if the call waited for another context. On a server, the user is not asked: the store may run this in
     // another call's async context.
     const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
-    begun = tooLate ? { do: 'nothing' } : begins(stored ?? lastKnownOf(job, storeNow), claimant, now, storeNow);
+    known = lastKnownOf(job, storeNow, stored);
+    begun = tooLate ? { do: 'nothing' } : begins(stored ?? known, claimant, now, storeNow);
     see(job.seen, readRecord(stored));
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
@@ -192,6 +194,9 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     const now = client.platform.clock.now();
     // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
+    // A store that takes nothing keeps no page from telling the end that it knows.
+    const told = begins(known, claimant, now, now);
+    if (told.do === 'remembered' && begun?.do !== 'nothing') return told;
     // If the store can't tell whether it took the record, it has called the change again, with a value that is no record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // The feature can't look for `Late` itself: another copy of the package has its own.

@@ -41,7 +41,7 @@ export function knownDone(job: Place, of: Pick<OnceRecord, 'key' | 'createdAt'>)
 export function lastKnownOf(job: Place & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>, storeNow: number, stored?: unknown): OnceRecord | undefined {
   const { client, resumeOnly, settings = client.settings } = job;
   const record = !resumeOnly && client.registry.lastKnown.get(job.operationKey);
-  const found = readRecord(stored);
+  const found = record && readRecord(stored);
   const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }

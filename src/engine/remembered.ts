@@ -29,7 +29,9 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
  * the operation, because the store knows its end.
  */
 export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
-  job.client.registry.lastKnown.delete(job.operationKey);
+  const { lastKnown } = job.client.registry;
+  // If this is what the page knew, the store may not have taken it.
+  if (lastKnown.get(job.operationKey) !== record) lastKnown.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };
   const found = isOwn(job, record) ? answerIn(job, record) : undefined;
   return { ending: replayed(found?.from ?? 'store'), result: found?.result };

@@ -5,6 +5,7 @@
 import { describe, expect } from 'vitest';
 import { gocardless, stripe } from '../../src/entries/dialects.js';
 import { clear, derived, forget, move, type Once, type OnceOptions, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
+import { StoreFault } from '../../src/stores/fault.js';
 import { answers, charged, delayed, doneElsewhere, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, onScreen, pay, rest, resumed, SECOND, URL_, type World, watched } from '../support/world.js';
@@ -35,6 +36,26 @@ async function isDone(world: World, { tab, once, key }: Paid, of?: Press): Promi
 /** Presses again, which is another operation. */
 const beginsAnew = (world: World, page: Paid, of?: Press): Promise<void> => world.beginsAnew(page, page.key, of);
 
+/** From now on the page's store takes nothing; what is stored can be read. */
+function full({ store }: Tab): void {
+  const { update } = store;
+  const takesNothing: typeof update = async (id, change, options) => {
+    let refused: unknown;
+    const value = await update(
+      id,
+      (stored, now) => {
+        const { next, ...kept } = change(stored, now);
+        refused = next;
+        return kept;
+      },
+      options,
+    );
+    if (refused !== undefined) throw new StoreFault('quota', 'full');
+    return value;
+  };
+  Object.assign(store, { update: takesNothing });
+}
+
 describe('the next press', () => {
   test('sends nothing, nor does the one after it', async ({ world, page }) => {
     await isDone(world, page);
@@ -58,6 +79,33 @@ describe('the next press', () => {
     const { tab, once, key } = await paid(world, {}, {}, () => faults()?.rate('fail-before-commit', 1));
     faults()?.clear();
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
+  });
+
+  test.for<[string, (world: World) => void, TabOptions]>([
+    ['still has the record', () => {}, {}],
+    ['has lost the record', (world) => world.empty(), {}],
+    ['is not atomic, so that the key is derived', () => {}, { claims: { atomic: false } }],
+  ])('sends nothing if the store has been full since the end, and %s', async ([, meanwhile, of], { world }) => {
+    const page = await paid(world, {}, of, () => full(world.tabs[0] as Tab));
+    expect(world.record()).toMatchObject({ state: 'pending' });
+    meanwhile(world);
+    await isDone(world, page);
+    await isDone(world, page);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('of another page cannot go on while the store is full', async ({ world }) => {
+    await paid(world, {}, {}, () => full(world.tabs[0] as Tab));
+    const { tab, once } = world.open({ ...ONE, ...SHOP });
+    full(tab);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  });
+
+  test('sends nothing, but is not told done, if a full store has what another page has begun since', async ({ world, page }) => {
+    const other = world.open({ ...ONE, ...SHOP });
+    await world.end(other.tab, pay(other.once), lost());
+    full(page.tab);
+    expect(await world.end(page.tab, pay(page.once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
   });
 
   test('is not told none, and stores none, if the server now repeats a refusal', async ({ world }) => {
