@@ -41,8 +41,8 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const records = page.records.flatMap((stored) => {
       const record = readRecord(stored);
       // Nobody can go on with it, and a screen can't show it, so at least logs hear of it, with what can still be read of its name.
-      const damaged = stored as { readonly label?: unknown } | undefined;
-      if (!record) emit({ client, namespace, name: [], label: '' as Label }, '', { type: 'diagnostic', code: 'record-damaged', where: String(damaged?.label) });
+      const where = String((stored as { readonly label?: unknown } | undefined)?.label);
+      if (!record) emit({ client, namespace, name: [], label: where as Label }, '', { type: 'diagnostic', code: 'record-damaged', where });
       if (!record || (wanted && !wanted.begins(record.label))) return [];
       const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.

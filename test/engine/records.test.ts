@@ -95,6 +95,21 @@ describe('pending', () => {
     for (let times = 0; times < 2; times++) expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
     expect(heard).toMatchObject([{ type: 'diagnostic', code: 'record-damaged', message: expect.stringContaining('["copy",0]') }]);
   });
+
+  test.for<[string, OperationName, string[]]>([
+    ['of its name', ['copy'], ['record-damaged']],
+    ['of its whole name', ['copy', 0], ['record-damaged']],
+    ['of another name', ['pay'], []],
+    ['that only looks alike', ['cop'], []],
+  ])('tells the listener of a prefix %s of a damaged record if it is one of that prefix', async ([, prefix, codes], { world, one }) => {
+    await left(world, one);
+    multiply(world, 1, (record) => record);
+    world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
+    const heard: OnceEvent[] = [];
+    subscribe(one.once, (event) => heard.push(event), { prefix });
+    expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([NAME]);
+    expect(heard.map((event) => event.type === 'diagnostic' && event.code)).toEqual(codes);
+  });
 });
 
 describe('clear', () => {
