@@ -69,8 +69,10 @@ export async function visit(client: Client, store: Store, scanned: OnceRecord, b
     return { next, value: next ? undefined : 'removed' };
   };
   const result = await updateStored({ client, store, id: scanned.id }, change);
-  const { label } = scanned;
+  const { key, label } = scanned;
+  // The record tells only a digest of whose it was.
+  const namespace = client.ns?.digest === scanned.ns ? client.ns?.of : undefined;
   if (result === 'removed' && scanned.state === 'pending')
-    emit({ client, name: decodeName(label), label }, scanned.key, { type: 'diagnostic', code: 'unsettled-forgotten' });
+    emit({ client, namespace, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;
 }

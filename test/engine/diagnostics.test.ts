@@ -48,6 +48,24 @@ describe('a diagnostic', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
+  test('unsettled-forgotten: one of another user is foreign, one of the present user is not', async ({ world, tab }) => {
+    const [ann, bert] = ['ann', 'bert'].map((namespace) => tab.once({ namespace })) as [Once, Once];
+    for (const once of [ann, bert]) await world.end(tab, pay(once, ONE), charged(lost()));
+    await world.clock.advance(32 * DAY);
+    await world.end(tab, pay(ann, { operation: ['pay', 'another'] }), answers(201, { id: 'ch_2' }));
+    await world.clock.advance(8 * DAY);
+    const later = tab.once({ namespace: 'ann' });
+    const told = listening(later);
+    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }), answers(201, { id: 'ch_3' }));
+    await rest();
+    expect(told.map(({ code, key, foreign }) => [code, key, foreign]).sort()).toEqual(
+      [
+        ['unsettled-forgotten', world.server.keys[0], false],
+        ['unsettled-forgotten', world.server.keys[1], true],
+      ].sort(),
+    );
+  });
+
   test('is reported once for each endpoint, with a sentence and a link', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
