@@ -79,6 +79,33 @@ describe('a second process', () => {
   );
 });
 
+describe("the store's clock is set back by four minutes", () => {
+  test('after a process died: its lease holds four minutes longer, and nothing is sent meanwhile; then the next press goes on with the key', async ({
+    world,
+    one,
+    two,
+  }) => {
+    await diesAtWork(world, one);
+    world.clock.jump(-4 * MINUTE);
+    expect(await world.end(two.tab, pay(two.once))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+    await world.clock.advance(2 * MINUTE + 20 * SECOND);
+    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('while a process works, which dies after that: the lease, renewed by the new time, holds no longer than any other', async ({ world, one, two }) => {
+    await world.begin(pay(one.once), charged(hangs()));
+    world.clock.jump(-4 * MINUTE);
+    await world.clock.advance(6 * SECOND);
+    const { until = 0 } = world.record()?.lease ?? {};
+    expect(until - world.clock.now()).toBeGreaterThan(0);
+    expect(until - world.clock.now()).toBeLessThanOrEqual(15 * SECOND);
+    one.tab.kill();
+    expect((await world.end(two.tab, pay(two.once), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
+  });
+});
+
 describe('a lease that can hold nobody back', () => {
   test('was taken with a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world, one, two }) => {
     await diesAtWork(world, one);
