@@ -159,6 +159,8 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
   NOAUTH: 'denied',
   NOPERM: 'denied',
   WRONGPASS: 'denied',
+  // The server can't write its snapshots, so it refuses all writes. That lasts, and nothing was stored.
+  MISCONF: 'denied',
   WRONGTYPE: 'corrupt',
   // Temporary: the server starts, an election is under way, there is another master or no replica yet, or another script is running.
   READONLY: 'blocked',

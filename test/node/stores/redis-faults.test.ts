@@ -3,6 +3,8 @@
  * twice. Method: real servers that are killed, filled, stopped or misconfigured; replicas; clients whose connection is
  * cut.
  */
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -102,6 +104,32 @@ const faults = (name: keyof typeof redisClients) => () => {
     await store.update('a', () => ({ next: null, value: undefined }));
     await admin.config('SET', 'maxmemory', '0');
     expect([await store.read('a'), await store.read('b')]).toEqual([undefined, undefined]);
+    expect(await put(store, record('b'))).toBe('stored');
+  });
+
+  test('a server whose snapshots fail: updates and looks reject with denied at once, nothing is stored, and later calls go on', async () => {
+    const { store } = await storeOn();
+    await put(store, record('a'));
+    const [, folder = ''] = (await admin.config('GET', 'dir')) as string[];
+    // A folder stands where the snapshot must go.
+    mkdirSync(join(folder, 'dump.rdb'));
+    const snapshotIs = async (status: string) => {
+      await admin.bgsave().catch(ignore);
+      await expect.poll(() => admin.info('persistence')).toContain(`rdb_last_bgsave_status:${status}`);
+    };
+    await admin.config('SET', 'save', '3600 1000000');
+    await snapshotIs('err');
+    const updates = [() => put(store, record('b')), () => put(store, record('a'), 'relaxed'), () => store.update('a', () => ({ next: null, value: 0 }))];
+    const together = () => Promise.all(['c', 'd'].map((id) => put(store, record(id))));
+    for (const call of [...updates, together, () => store.read('a'), () => store.scan({ before: 1, limit: 1 })]) {
+      const begun = performance.now();
+      await expect(call()).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('MISCONF') });
+      expect(performance.now() - begun).toBeLessThan(1000);
+    }
+    rmdirSync(join(folder, 'dump.rdb'));
+    await snapshotIs('ok');
+    await admin.config('SET', 'save', '');
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => store.read(id)))).toEqual([record('a'), undefined, undefined, undefined]);
     expect(await put(store, record('b'))).toBe('stored');
   });
 
@@ -247,4 +275,20 @@ test.each([
 ])('an error reply about permissions becomes a fault with the reason denied: %s', async (said) => {
   const client = { evalSha: () => Promise.reject(new Error(said)), eval: () => Promise.reject(new Error(said)) };
   await expect(redisStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining(said) });
+});
+
+test.each([
+  ['OOM', 'quota', 'at once'],
+  ['MISCONF', 'denied', 'at once'],
+  ['READONLY', 'blocked', 'at the end of its time'],
+  ['NOREPLICAS', 'blocked', 'at the end of its time'],
+  ['LOADING', 'blocked', 'at the end of its time'],
+  ['MASTERDOWN', 'blocked', 'at the end of its time'],
+  ['CLUSTERDOWN', 'blocked', 'at the end of its time'],
+])('an error reply %s becomes a fault with the reason %s, %s', async (code, reason, when) => {
+  let asked = 0;
+  const refuses = () => Promise.reject(new Error(`${code} it says so`, { cause: ++asked }));
+  await expect(redisStore({ evalSha: refuses, eval: refuses }, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({ name: 'StoreFault', reason });
+  if (when === 'at once') expect(asked).toBe(1);
+  else expect(asked).toBeGreaterThan(1);
 });
