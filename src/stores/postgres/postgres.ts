@@ -49,6 +49,7 @@ export interface PostgresStore extends Store {
 
 const TIMEOUT_MS = 5000;
 const SWEEP_ROWS = 500;
+const CHECK_EVERY_MS = 60_000;
 /** SQLSTATE for a column that is not there. A newer schema has renamed one, so that the statements of older versions fail. */
 const NO_COLUMN = '42703';
 
@@ -147,13 +148,13 @@ async function send(rows: Query, ready: Ready, sql: Statements, { id, expected, 
 const asIs = (text: string): string => text;
 
 /**
- * Checks the table's schema until it was right once, and again if asked to (`anew`). Each call asks for itself, because another call's
- * connection may never answer.
+ * Checks the table's schema until it was right once; then once a minute, because somebody may change it, and if asked to (`anew`). Each call asks
+ * for itself, because another call's connection may never answer.
  */
 function schemaCheck(scope: string, name: string, query: Query, { version }: Statements): (anew?: boolean) => ReturnType<Ready> {
   let form: Awaited<ReturnType<Ready>> | undefined;
-  return async (anew) => {
-    if (form && !anew) return form;
+  let checkedAt = 0;
+  const look = async (): ReturnType<Ready> => {
     const [row] = await query(version, name);
     if (!row) throw new StoreFault('io', `${scope} has no table ${name} yet: run the SQL that postgresMigration() gives`);
     const found = Number(/^oncefetch schema (\d+)/.exec(row.comment ?? '')?.[1] ?? SCHEMA_VERSION);
@@ -167,8 +168,19 @@ function schemaCheck(scope: string, name: string, query: Query, { version }: Sta
         'denied',
         `${scope} is a table that a crash of the server empties, and each record would be a payment that can be made twice: ALTER TABLE ${name} SET LOGGED`,
       );
-    form = row.encoding === 'UTF8' ? asIs : asciiOf;
-    return form;
+    return row.encoding === 'UTF8' ? asIs : asciiOf;
+  };
+  return async (anew) => {
+    if (form && !anew && performance.now() - checkedAt < CHECK_EVERY_MS) return form;
+    // While one call checks again, the others go on.
+    checkedAt = performance.now();
+    try {
+      form = await look();
+      return form;
+    } catch (error) {
+      form = undefined;
+      throw error;
+    }
   };
 }
 

@@ -44,6 +44,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     admin.on('error', ignore);
   });
   afterEach(async () => {
+    vi.restoreAllMocks();
     await Promise.all(pools.splice(0).map((pool) => (pool.ended ? undefined : pool.end())));
   });
   afterAll(async () => {
@@ -97,6 +98,43 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('SET LOGGED') });
     await admin.query(`ALTER TABLE ${table} SET LOGGED`);
     expect(await put(store, record('a'))).toBe('stored');
+  });
+
+  test('a table that becomes UNLOGGED while a store uses it: it is noticed within a minute, by all calls, and so is the end of that', async () => {
+    const { store, table } = await open();
+    await put(store, record('a'));
+    const real = performance.now.bind(performance);
+    let minutes = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => real() + minutes * 60_000);
+    await admin.query(`ALTER TABLE ${table} SET UNLOGGED`);
+    expect(await put(store, record('a'))).toBe('stored');
+    minutes++;
+    for (let times = 0; times < 2; times++)
+      for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'denied', message: expect.stringContaining('SET LOGGED') });
+    await admin.query(`ALTER TABLE ${table} SET LOGGED`);
+    expect(await put(store, record('b'))).toBe('stored');
+  });
+
+  test('a trigger that drops new rows without a word: updates reject, and nothing is sent', async () => {
+    const { store, table } = await open({}, { timeoutMs: 1000 });
+    await admin.query(`CREATE FUNCTION drops_${table}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER drops BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION drops_${table}()`);
+    await expect(put(store, record('a'))).rejects.toMatchObject({ name: 'StoreFault' });
+    await expect(Promise.all(['a', 'b'].map((id) => put(store, record(id))))).rejects.toMatchObject({ name: 'StoreFault' });
+    let sent = 0;
+    const once = createOnce({ store, fetch: async () => new Response(String(++sent)) });
+    const error = await once.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 42] }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'ERR_ONCE_STORE' });
+    expect(sent).toBe(0);
+  });
+
+  test('a table that is renamed while a store uses it: calls reject, and go on when it has its name again', async () => {
+    const { store, table } = await open();
+    await put(store, record('a'));
+    await admin.query(`ALTER TABLE ${table} RENAME TO ${table}_old`);
+    for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'io' });
+    await admin.query(`ALTER TABLE ${table}_old RENAME TO ${table}`);
+    expect(await store.read('a')).toEqual(record('a'));
   });
 
   test.each(['LATIN1', 'EUC_JP'])('a database in %s, which lacks or changes some characters: they are stored and come back', async (encoding) => {
