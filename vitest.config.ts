@@ -234,6 +234,7 @@ const projects: TestProjectConfiguration[] = [
     test: {
       ...inTurn('node'),
       ...shared,
+      globalSetup: [path('test/support/templates.ts')],
       include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
       exclude: SLOW,
       testTimeout: MINUTE,

@@ -1,6 +1,6 @@
 /** Starts real Redis and PostgreSQL servers for tests, each on a free loopback port and in its own folder. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,13 +134,23 @@ export interface PostgresServer {
 const unprivileged = (): readonly (number | undefined)[] =>
   process.getuid?.() === 0 ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
 
+/**
+ * A new, empty cluster. Each server gets a copy, because `initdb` takes ten times as long as the copy. The run of tests names the folder for
+ * it and removes it, because Vitest ends its workers without an `exit` event.
+ */
+let template: string | undefined;
+
 /** Starts a PostgreSQL server, in UTF-8 and with the locale `C`. PostgreSQL refuses to run as root, so root starts it as the user `postgres`. */
 export async function startPostgres(): Promise<PostgresServer> {
   if (!pgCtl || !initdb) throw new Error(withoutPostgres);
-  const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-postgres-'))];
+  const [port, [uid, gid]] = [await freePort(), unprivileged()];
+  const newFolder = (parent = tmpdir()): string => {
+    const folder = mkdtempSync(join(parent, 'oncefetch-postgres-'));
+    if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+    return folder;
+  };
+  const folder = newFolder();
   const data = join(folder, 'data');
-  const [uid, gid] = unprivileged();
-  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const run = (program: string, ...args: string[]): void => {
     const { status, stderr } = spawnSync(program, args, {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -150,7 +160,19 @@ export async function startPostgres(): Promise<PostgresServer> {
     });
     if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
   };
-  run(initdb, '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');
+  const init = (to: string): void => run(initdb, '-D', to, '-A', 'trust', '-U', 'postgres', '--no-sync', '-E', 'UTF8', '--locale=C');
+  const parent = process.env['TEMPLATES'];
+  if (parent === undefined) init(data);
+  else {
+    if (template === undefined) {
+      const made = join(newFolder(parent), 'data');
+      init(made);
+      template = made;
+    }
+    // The files must belong to the user that the server runs as.
+    if (uid === undefined) cpSync(template, data, { recursive: true });
+    else run('cp', '-R', '-p', template, data);
+  }
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
