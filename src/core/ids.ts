@@ -24,5 +24,5 @@ export type KeyedOperation = Text<'operation key and idempotency key'>;
 /** The id of an operation's record in the store. Made by `idsOf`, and for an unnamed operation by `idOfUnnamed`. */
 export type RecordId = Text<'record id'>;
 
-/** The key that goes to the server, checked against the dialect's pattern. Made by `beginRecord`. */
+/** The key that goes to the server, checked against the dialect's pattern. Made by `keyOf`. */
 export type IdempotencyKey = Text<'idempotency key'>;

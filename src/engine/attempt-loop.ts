@@ -8,31 +8,18 @@ import { type Facts, unknown, unsent } from '../core/outcome.js';
 import { hasOthers } from '../core/payloads.js';
 import { readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
-import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
+import type { AttemptResult, Driver, Payload } from './client.js';
 import { withFacts } from './failure.js';
 import { renew } from './lease.js';
 import { isOvertaken } from './nested.js';
 import { emit, publish, tellWait } from './observe.js';
 import { reasonToStop, reasonUnsent, takenOver } from './reason-to-stop.js';
-import { commit, readStored, storedIn, storeForOperation, storeTimeOf } from './record-access.js';
-import { refusalsOf } from './refusals.js';
-import type { Start, Stopped } from './stopped.js';
+import { commit, readStored, storeTimeOf } from './record-access.js';
+import type { Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
 
 /** For this long after a call gave up on work in progress (`spentAt`), the next calls do not wait for that work. */
 const SPENT_MS = 60_000;
-
-/** A new drive, which has made no attempt. */
-export const driveOf = (job: OperationRun, start: Start): Driver => ({
-  job,
-  start,
-  record: start.record,
-  ambiguous: start.resumed || !start.record.random,
-  sameAmbiguous: start.sentBefore,
-  refusals: refusalsOf(job, start),
-  attempts: 0,
-  storedIn: storedIn(storeForOperation(job)),
-});
 
 /** What every outcome of this call says, however it ends. */
 export function factsOf(drive: Driver): Facts {

@@ -1,6 +1,7 @@
 /** The claim of a name and the first look at its record. */
 import { begin, endedBefore } from '../core/begin.js';
 import type { Begun, Claimant } from '../core/claimant.js';
+import type { Dialect } from '../core/dialect.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { see } from '../core/ownership.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -79,21 +80,20 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
   return undefined;
 }
 
-/** Begins the operation: chooses its key, and commits its record before the first byte leaves. */
-export async function beginRecord(job: OperationRun): Promise<Begun> {
+/** Makes the store ready for the operation: stores there what only this page knows of its end, and names this client, if its leases need that. */
+export async function readyStore(job: OperationRun): Promise<void> {
   const { client, settings } = job;
-  const { parts, platform } = client;
   await returnToStore(job);
   const store = storeForOperation(job);
   // In an async function, so that a store that throws at once rejects.
   const ready = store.ready && (await orStoreError(job, (async () => timed(client, (store as Required<Store>).ready(), job.deadline))()));
   const unsafe = settings.required && store.survives === 'context' && new TypeError(wrong("durability 'required'", 'durability', store.kind));
   // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
-  if (unsafe) throw platform.server ? unsafe : storeError(job, unsafe);
+  if (unsafe) throw client.platform.server ? unsafe : storeError(job, unsafe);
   // None of the stores before this memory in the app's list works here. An app that gave memory alone knows that.
   if (ready?.kind === 'memory' && ready.scope !== store.scope) emit(job, '', { type: 'diagnostic', code: 'store-degraded', cause: 'no store here' });
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
-  if (job.locked) client.owner ??= platform.randomness.uuid();
+  if (job.locked) client.owner ??= client.platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
   // First store the end that this page knows. It replaces an end as none that another tab has stored. It replaces a pending record only if this call may
   // mean another effect, and if neither a log-out nor another driver has changed that record.
@@ -103,26 +103,14 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
     return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
   };
   if (client.registry.lastKnown.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
-  const isNamed = job.name.length > 0;
-  // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
-  const { key } = settings;
-  if (key === undefined && (store.atomic || !isNamed))
-    return claim(job, { key: keyOf(job, isNamed ? shaped(job, platform.randomness.uuid()) : job.id), keyKind: 'random' });
-  if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyKind: 'literal' });
-  const derived = key ? parts.hooks?.key : parts.derive;
-  if (!derived) throw new TypeError(key ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
-  return derived(job);
 }
 
 /** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
 const isShared = (job: OperationRun): boolean | undefined => job.client.platform.isolated || storeForOperation(job).shared !== 'context';
 
-/** The UUID in the form that the dialect gives its keys. */
-export const shaped = ({ settings: { dialect } }: Pick<OperationRun, 'settings'>, uuid: string): string => dialect.shape?.(uuid) ?? uuid;
-
-/** The key, if the dialect allows it. Throws a TypeError otherwise. */
-export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
-  const { keyPattern, name } = dialect;
+/** The key, if the dialect allows it. Throws a TypeError otherwise. `shape`: the form that the dialect gives a UUID. */
+export function keyOf({ keyPattern, name }: Dialect, given: unknown, shape?: Dialect['shape']): IdempotencyKey {
+  const key = shape?.(given as string) ?? given;
   if (typeof key !== 'string' || !keyPattern.test(key))
     throw new TypeError(wrong('key', 'key', `${typeof key === 'string' ? `${key.length} characters` : typeof key}; ${name}: ${keyPattern}`));
   return key as IdempotencyKey;
@@ -160,27 +148,49 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
-/** Makes one durable update, which decides what this call does with the record that it finds. */
-export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
-  const { client } = job;
-  const { server } = client.platform;
+/**
+ * Whether somebody may have taken the record that is missing: a log-out or `move`, if the call's time is over, its user has changed, or its page slept
+ * before this look; or a sweep, if the call waited for another context. On a server, the user is not asked: the store may run this in another call's
+ * async context.
+ */
+function mayBeTaken(job: OperationRun, kind: MadeKey['keyKind'], now: number): boolean {
+  // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
+  const patience = !job.lookBefore && kind === 'random' && !job.client.platform.server ? STORE_TIMEOUT_MS : WAITERS_MS;
+  const isLate = now >= job.deadline || now - job.seen.at > patience;
+  return isLate || !(job.client.platform.server || isSamePerson(job));
+}
+
+/**
+ * Claims the operation: makes one durable update, which decides what this call does with the record that it finds. If there is none, it stores one with a
+ * new key, before the first byte leaves. `made`: the new key, if it is made already.
+ */
+export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
+  const { client, settings } = job;
+  const { dialect } = settings;
+  const { platform } = client;
+  const isNamed = job.name.length > 0;
+  // Nobody can race for an unnamed operation, which is stored under its key. Where the store is not atomic, contexts that race for a name derive the key.
+  const { key: own = isNamed ? undefined : job.id } = settings;
+  if (!made && (own === undefined ? !storeForOperation(job).atomic : typeof own === 'function')) {
+    const derived = own ? client.parts.hooks?.key : client.parts.derive;
+    if (!derived) throw new TypeError(own ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
+    return derived(job);
+  }
+  const key: MadeKey = made ?? {
+    key: own === undefined ? keyOf(dialect, platform.randomness.uuid(), dialect.shape) : keyOf(dialect, own),
+    keyKind: settings.key === undefined ? 'random' : 'literal',
+  };
   const claimant = claimantOf(job, key);
   const ownRule = job.resumes?.begin ?? rule;
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
   let known: OnceRecord | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
-    const now = client.platform.clock.now();
+    const now = platform.clock.now();
     job.seen.aheadMs = storeNow - now;
-    // A key that is not random is the same again, and a key strategy may take its time; so may a server that has thousands of calls at once.
-    const patience = !job.lookBefore && key.keyKind === 'random' && !server ? STORE_TIMEOUT_MS : WAITERS_MS;
-    const isLate = now >= job.deadline || now - job.seen.at > patience;
-    // Insert nothing if the record may be missing because somebody took it: a log-out or `move`, if the call's time is over, its user has changed, or its
-    // page slept before this look; or a sweep, if the call waited for another context. On a server, the user is not asked: the store may run this in
-    // another call's async context.
-    const tooLate = stored === undefined && (job.name.length || job.settings.key !== undefined) && (isLate || (!server && !isSamePerson(job)));
+    const taken = stored === undefined && (isNamed || settings.key !== undefined) && mayBeTaken(job, key.keyKind, now);
     known = lastKnownOf(job, storeNow, stored);
-    begun = tooLate ? { do: 'nothing' } : begins(stored ?? known, claimant, now, storeNow);
+    begun = taken ? { do: 'nothing' } : begins(stored ?? known, claimant, now, storeNow);
     see(job.seen, readRecord(stored));
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
@@ -189,9 +199,9 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin, isSec
     return { value: begun, next: begun.wrote };
   };
   try {
-    return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
+    return await updateStored(job, change, isNamed ? 'strict' : 'relaxed');
   } catch (cause) {
-    const now = client.platform.clock.now();
+    const now = platform.clock.now();
     // A store that fails only after seconds is no reason to begin no operation. A page that has slept is: no store takes that long.
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
     // A store that takes nothing keeps no page from telling the end that it knows.

@@ -20,7 +20,7 @@ export const beginByStrategy = (job: OperationRun): Promise<Begun> => beginWithK
 /** The strategy's key for this generation. */
 async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
   try {
-    return keyOf(job, await askStrategy(job, generation));
+    return keyOf(job.settings.dialect, await askStrategy(job, generation));
   } catch (cause) {
     return noKey(job, cause);
   }

@@ -8,9 +8,9 @@ import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf, keyedOperationOf } from './address.js';
-import { driveOf, makeAttempts } from './attempt-loop.js';
-import { beginRecord, takeLock, tryLock } from './claim.js';
-import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
+import { makeAttempts } from './attempt-loop.js';
+import { claim, readyStore, takeLock, tryLock } from './claim.js';
+import type { Call, Driver, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, withFacts } from './failure.js';
 import { finish } from './finish.js';
@@ -19,12 +19,14 @@ import { keepLastKnown, knownDone } from './last-known.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { counted, isWithin, unheard } from './nested.js';
 import { announceChange, emit, guarded, publish, readAnew } from './observe.js';
+import { storedIn, storeForOperation } from './record-access.js';
+import { refusalsOf } from './refusals.js';
 import { keepRecent, logOutsOf, OPERATIONS_MAX } from './registry.js';
-import { answerIn, rememberedResult } from './remembered.js';
+import { rememberedResult } from './remembered.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
-import { bodyError, leftBefore, notedReason, type Unbegun } from './unbegun.js';
-import { inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
+import { bodyError, joinInTime, leftBefore, notedReason, type Unbegun } from './unbegun.js';
+import { inTime, isAbandoned, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
@@ -102,16 +104,6 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   }
 }
 
-/** Shares the answer of the operation in flight. Rejects with ERR_ONCE_BUSY if that has not ended at this call's own deadline. */
-function joinInTime(flight: InFlightOperation, caller: Parameters<InFlightOperation['join']>[0], operation: Unbegun): Promise<unknown> {
-  const { client, deadline } = operation;
-  if (flight.deadline <= deadline) return flight.join(caller);
-  // The other call ends later: it began while this one waited, or before the clock was set back.
-  const { clock } = client.platform;
-  const { over, off } = limit(clock, deadline - clock.now(), []);
-  return flight.join({ ...caller, late: over.then(() => busyError(operation)) }).finally(off);
-}
-
 /** Drives the operation that this call has claimed: reads the request, takes the lock, executes, and tells all callers how it ended. */
 async function fly(
   operation: Unbegun & Pick<OperationRun, 'stop' | 'logOuts'>,
@@ -174,7 +166,8 @@ async function fly(
  * one.
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
-  const begun = await beginRecord(job);
+  await readyStore(job);
+  const begun = await claim(job);
   if (begun.wrote) announceChange(job.client);
   flight.looks.push({ ended: endedBefore(begun.record) });
   flight.seen.record = begun.record ?? flight.seen.record;
@@ -183,10 +176,6 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
     if (isAbandoned(job)) return leftBefore(job, false, true);
     return execute({ ...job, lookBefore: job.lookBefore ?? flight.looks.at(-1) }, flight, round);
   }
-  // The app's strategy has no other key, so the server's refusal under this one stands.
-  if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
-  const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
-  if (replay) return replay;
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const finished = await driveRecord(job, begun);
   if (!('anew' in finished)) return finished;
@@ -218,7 +207,16 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const start: Start = maySend
     ? { ...begun, otherBytes: begun.otherBytes && !earlier }
     : { record, resumed: true, changed: false, sentBefore: true, asks: true };
-  const drive = driveOf({ ...job, payload, settings: settings ?? job.settings }, start);
+  const drive: Driver = {
+    job: { ...job, payload, settings: settings ?? job.settings },
+    start,
+    record,
+    ambiguous: start.resumed || !record.random,
+    sameAmbiguous: start.sentBefore,
+    refusals: refusalsOf(job, start),
+    attempts: 0,
+    storedIn: storedIn(storeForOperation(job)),
+  };
   // The claim has raised the revision. What this page knows to be done, it keeps under the new one.
   if (knownDone(job, record)) keepLastKnown(job, record);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or not its dialect.

@@ -13,7 +13,11 @@ import type { Ended } from './in-flight.js';
 import type { Result } from './result.js';
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
-export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
+export async function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Promise<Ended> {
+  // The app's strategy has no other key, so the server's refusal under this one stands.
+  if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
+  const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
+  if (replay) return replay;
   if (begun.do === 'corrupt') return failed(job, unknown('record'), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(job, unknown('record'), undefined, REASONS['nothing-stored']);
   const { record } = begun;

@@ -1,11 +1,12 @@
-/** How a call ends that never began, and what it may claim about the operation. */
+/** How a call ends that never began: what it may claim about the operation, and how it shares the end of one under way. */
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import type { UnreplayableBody } from '../http/request.js';
 import { idsOf, isSamePerson } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
-import { failed, failure, storeError } from './failure.js';
-import { abortReason, type Ended, noteUnderReason } from './in-flight.js';
+import { busyError, failed, failure, storeError } from './failure.js';
+import { abortReason, type Ended, type InFlightOperation, noteUnderReason } from './in-flight.js';
 import { nothingSent } from './record-access.js';
+import { limit } from './wait.js';
 
 /** A call that has not begun its operation yet. */
 export type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'>;
@@ -42,4 +43,14 @@ export function notedReason({ registry }: Client, signal: AbortSignal, left: Out
   const reason = abortReason(signal);
   noteUnderReason(registry, reason, left);
   return reason;
+}
+
+/** Shares the answer of the operation in flight. Rejects with ERR_ONCE_BUSY if that has not ended at this call's own deadline. */
+export function joinInTime(flight: InFlightOperation, caller: Parameters<InFlightOperation['join']>[0], operation: Unbegun): Promise<unknown> {
+  const { client, deadline } = operation;
+  if (flight.deadline <= deadline) return flight.join(caller);
+  // The other call ends later: it began while this one waited, or before the clock was set back.
+  const { clock } = client.platform;
+  const { over, off } = limit(clock, deadline - clock.now(), []);
+  return flight.join({ ...caller, late: over.then(() => busyError(operation)) }).finally(off);
 }

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { v4 } from 'uuid';
 import { refuseArguments } from '../arguments.js';
 import { derived } from '../core/derived.js';
-import { keyOf, shaped } from '../engine/claim.js';
+import { keyOf } from '../engine/claim.js';
 import type { OperationRun, Parts } from '../engine/client.js';
 import { beginWithKeys } from '../engine/derived-keys.js';
 import { nameOrNone } from '../engine/observe.js';
@@ -27,7 +27,11 @@ const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.to
 
 function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
   const { namespace, name } = job;
-  return beginWithKeys(job, (generation) => keyOf(job, shaped(job, derived({ namespace, operation: nameOrNone(name), generation }))), true);
+  return beginWithKeys(
+    job,
+    (generation) => keyOf(job.settings.dialect, derived({ namespace, operation: nameOrNone(name), generation }), job.settings.dialect.shape),
+    true,
+  );
 }
 
 const platform = (lacking: Platform): Platform => ({

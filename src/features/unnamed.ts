@@ -11,7 +11,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed } from '../engine/address.js';
 import { type Hold, letGo, takeLost } from '../engine/being-resumed.js';
-import { FREE, shaped } from '../engine/claim.js';
+import { FREE, keyOf } from '../engine/claim.js';
 import type { Call, Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { busyError, failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
@@ -123,9 +123,8 @@ async function operateUnnamed(client: Client, settings: Settings, request: Reque
 }
 
 /** The address of an operation that has no record yet. `literal`: the app's own key for it; otherwise the key is random. */
-async function newAddress(call: Placeless, label: Label, literal: string | undefined): Promise<OperationAddress> {
-  const { client, namespace } = call;
-  const key = literal ?? shaped(call, client.platform.randomness.uuid());
+async function newAddress({ client, namespace, settings: { dialect } }: Placeless, label: Label, literal: string | undefined): Promise<OperationAddress> {
+  const key = literal ?? keyOf(dialect, client.platform.randomness.uuid(), dialect.shape);
   const id = await idOfUnnamed(client, namespace, { key, random: literal === undefined });
   return addressOf(client, label, namespace, { key, id });
 }

@@ -1,8 +1,10 @@
 /** Goal: docs/architecture.md matches the sources. Method: compares its paths, its table of layers and its attacks with the repository. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { MAY_IMPORT } from '../architecture/arrows.js';
+import { walk } from '../architecture/sources.js';
 import { readPage, root, tableUnder } from './support/markdown.js';
 
 const page = readPage('docs/architecture.md');
@@ -28,6 +30,30 @@ describe('functions', () => {
   test('the page names functions', () => expect(named.length).toBeGreaterThan(50));
 
   test.each(named)('$name is in $path', ({ name, path }) => expect(new RegExp(`\\b${name}\\b`).test(readFileSync(join(root, path), 'utf8'))).toBe(true));
+
+  /** The functions of the way as their files declare them, with the names that they use. */
+  const declared = way.flatMap(([path, names]) => {
+    const found: (readonly [name: string, used: ReadonlySet<string>])[] = [];
+    if (!path.endsWith('.ts')) return found;
+    walk(ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true), (node) => {
+      if (!ts.isFunctionLike(node) || !('body' in node)) return;
+      const { name = ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined } = node;
+      if (!name || !names.includes(name.getText())) return;
+      const used = new Set<string>();
+      walk(node, (inside) => void (ts.isIdentifier(inside) && used.add(inside.text)));
+      found.push([name.getText(), used]);
+    });
+    return found;
+  });
+  const [first = '', ...later] = way.flatMap(([, names]) => names);
+
+  test(`${first} begins the way of a key`, () => expect(declared[0]?.[0]).toBe(first));
+
+  test.each(later)('%s is on the way of a key: another function there hands on to it', (name) => {
+    const others = declared.filter(([other]) => other !== name);
+    expect(declared.length - others.length).toBe(1);
+    expect(others.some(([, used]) => used.has(name))).toBe(true);
+  });
 
   test('the way of a key is as long as the page says', () => {
     const [, functions, files] = /pass through (\d+) functions in (\d+) files/.exec(page.text) ?? [];
