@@ -1,6 +1,6 @@
 /** Starts real Redis and PostgreSQL servers for tests, each on a free loopback port and in its own folder. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,9 +169,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       init(made);
       template = made;
     }
-    // The files must belong to the user that the server runs as.
-    if (uid === undefined) cpSync(template, data, { recursive: true });
-    else run('cp', '-R', '-p', template, data);
+    run('cp', '-R', '-p', template, data);
   }
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
