@@ -34,14 +34,14 @@ export function knownDone(job: Place, of: Pick<OnceRecord, 'key' | 'createdAt'>)
 }
 
 /**
- * The last known record, if it counts beside what is `stored`. One that is open counts if the store has lost its record, because a new key would be a
- * second effect. One that is done also counts if the store has it as pending or as none. Neither counts after the time for which a name is remembered:
- * the operation may have been done elsewhere by then, and its record swept.
+ * The last known record, if it counts beside what is `stored`. One that is open counts if the store has lost its record, or has it damaged, because
+ * a new key would be a second effect. One that is done also counts if the store has it as pending or as none. Neither counts after the time for which a
+ * name is remembered: the operation may have been done elsewhere by then, and its record swept.
  */
 export function lastKnownOf(job: Place & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>, storeNow: number, stored?: unknown): OnceRecord | undefined {
   const { client, resumeOnly, settings = client.settings } = job;
   const record = !resumeOnly && client.registry.lastKnown.get(job.operationKey);
   const found = record && readRecord(stored);
-  const counts = stored === undefined || (found && (found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
+  const counts = !found || ((found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }

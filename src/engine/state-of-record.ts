@@ -30,9 +30,10 @@ export const pendingOf = ({ registry, parts, settings }: Client, operationKey: O
 /** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, justEnded = false): OperationState {
   const found = readRecord(stored);
-  // This page may know that it is done although the store did not take that, or has lost it.
+  // This page may know that it is done although the store did not take that, or has lost it. What is open, a log-out may have removed; but a damaged record
+  // is there, and may have taken effect.
   const known = lastKnownOf({ client, operationKey }, client.platform.clock.now(), stored);
-  const record = known?.ending ? known : found;
+  const record = known?.ending || stored ? (known ?? found) : undefined;
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: withFacts({ client, operationKey, name: decodeName(record.label) }, endOf(record, record.ending, false)) }

@@ -60,16 +60,18 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   const { flights, states } = client.registry;
   const before = states.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
-  const record = readRecord(await readStored(place));
-  const state = stateOf(client, operationKey, record);
+  const stored = await readStored(place);
+  const state = stateOf(client, operationKey, stored);
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
   const shown = states.get(operationKey)?.state;
   // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address, mounted);
-  // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
-  const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
+  // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins. A damaged record says
+  // nothing, so what was read before still holds.
+  const isDamaged = stored && !readRecord(stored);
+  const stays = state.phase === 'idle' && (isDamaged ? shown?.phase !== 'loading' : shown?.phase === 'settled' && shown.outcome.effect === 'none');
   if (!flight && !stays && !(mounted && textOf(shown) === textOf(state))) publish(client, operationKey, state);
 }
 

@@ -225,6 +225,13 @@ describe('a screen that read the store during a call, or a change by hand, shows
       expect(await loses((world, { once }) => world.run(clear(once)))).toMatchObject({ phase: 'unsettled' });
     });
 
+    test('unsettled, after something has damaged the record, because an attempt of this page may have arrived', async () => {
+      expect(await loses(async (world) => world.damage((record) => ({ ...record, key: 'x' })))).toMatchObject({
+        phase: 'unsettled',
+        pending: { sent: 'maybe' },
+      });
+    });
+
     test('done, after another tab has taken the operation over and ended it under the next key', async () => {
       const state = await loses(async (world, { tab, once }) => {
         world.server.plays(replays(402), answers(201));
@@ -319,6 +326,26 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       expect((await world.end(one.tab, pay(one.once, { body: { cart: 'c1', amount: 12 } }))).error).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
       await rest();
       expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { sent: 'maybe' } });
+    });
+
+    test.each([
+      ['open', lost(), { phase: 'unsettled', pending: { sent: 'maybe' } }],
+      ['done', answers(201), { phase: 'settled', outcome: { effect: 'done' } }],
+    ] as const)('something damages the record of what is %s: no screen that has shown it says that there is nothing', async (_, answer, state) => {
+      const { world, one, two } = scene();
+      const screens = [onScreen(one.once), two.tab.in(() => onScreen(two.once))];
+      const shown = () => screens.map((screen) => screen.state);
+      await world.end(one.tab, pay(one.once, ONE), charged(answer));
+      await rest();
+      world.damage((record) => ({ ...record, key: 'x' }));
+      refresh(one.once);
+      two.tab.in(() => refresh(two.once));
+      await rest();
+      expect(shown()).toMatchObject([state, state]);
+      expect(await world.end(one.tab, pay(one.once, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
+      await rest();
+      expect(shown()).toMatchObject([state, state]);
+      expect(world.server.arrivals).toHaveLength(1);
     });
 
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
