@@ -72,7 +72,7 @@ describe.each(here)('$name', ({ name }) => {
   });
 
   test('while a page restored by the back button is sending again, another tab cannot settle its operation', async ({ skip }) => {
-    skip(name !== 'webkit', 'the others keep no page that holds a lock');
+    skip(name === 'firefox', 'Firefox keeps no page that holds a lock');
     const cart = newCart();
     await arm('hang', { times: 1 });
     const [first, second] = [await tabs.open(`${shop.url}/`), await tabs.open(`${shop.url}/`)];
