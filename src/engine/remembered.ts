@@ -24,18 +24,18 @@ export async function rememberedResult(job: OperationRun, begun: Exclude<Begun, 
   const known = (ending: Ending) => endOf(record, ending, true);
   if (begun.do === 'mismatch') return { ...failed(job, { ...known(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(job, known(rejected(true)), 'ERR_ONCE_KEY_BURNT');
-  const { ending, result } = endIn(job, record);
+  const { ending, result } = endIn(job, record, begun.wrote);
   return result ? { outcome: withFacts(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
 /**
  * How the operation of an ended record ended, with the answer if that is remembered and belongs to this call's payload. Drops what this page last knew of
- * the operation, because the store knows its end.
+ * the operation, because the store knows its end. `wrote`: what this call has stored.
  */
-export function endIn(job: OperationRun, record: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
+export function endIn(job: OperationRun, record: OnceRecord, wrote?: OnceRecord): { readonly ending: Ending; readonly result?: Result | undefined } {
   const { lastKnown } = job.client.registry;
-  // If this is what the page knew, the store may not have taken it.
-  if (lastKnown.get(job.operationKey) !== record) lastKnown.delete(job.operationKey);
+  // If this is what the page knew, and this call has not stored it, the store may not have taken it.
+  if (wrote || lastKnown.get(job.operationKey) !== record) lastKnown.delete(job.operationKey);
   if (record.state !== 'settled') return { ending: record.ending ?? unknown('record') };
   const found = isOwn(job, record) ? answerIn(job, record) : undefined;
   return { ending: replayed(found?.from ?? 'store'), result: found?.result };

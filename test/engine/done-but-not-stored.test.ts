@@ -94,6 +94,16 @@ describe('the next press', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('begins anew after a log-out in another tab, if the store has had the end since the press before', async ({ world, page }) => {
+    const other = world.open({ ...ONE, ...SHOP });
+    await isDone(world, page);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await world.clock.advance(HOUR);
+    await world.run(clear(other.once));
+    expect(world.record()).toBeUndefined();
+    await beginsAnew(world, page);
+  });
+
   test('of another page cannot go on while the store is full', async ({ world }) => {
     await paid(world, {}, {}, () => full(world.tabs[0] as Tab));
     const { tab, once } = world.open({ ...ONE, ...SHOP });
