@@ -67,7 +67,8 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       return forget ? { next: null, value: next } : { next, value: next };
     };
     const cleared = await updateStored({ client, store, id: record.id }, change);
-    if (cleared?.origin === '') runsUntil = Math.max(runsUntil, cleared.windowEndsAt ?? 0);
+    // A window without an end is stored as absent or `null`; so is that of a function that never ran.
+    if (cleared?.origin === '') runsUntil = Math.max(runsUntil, cleared.windowEndsAt ?? (cleared.ambiguous ? Infinity : 0));
     if (hidden) continue;
     // The request is gone from the store now, and is removed from memory below.
     const shown = cleared && { ...pendingOf(client, operationKey, cleared), resumable: false };
@@ -94,7 +95,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
  */
 function stub(record: OnceRecord, storeNow: number, totalMs: number, runsUntil: number): OnceRecord | null {
   if (record.keyInUse) return seal({ ...bare(record), touchedAt: storeNow });
-  const forgetAt = Math.max(settledForgetAt(record.touchedAt, 0, totalMs), Math.min(runsUntil, record.forgetAt));
+  const forgetAt = Math.max(settledForgetAt(record.touchedAt, 0, totalMs), Math.min(runsUntil, record.dueAt ?? record.forgetAt));
   return record.state === 'settled' && forgetAt > storeNow ? seal({ ...bare(record), forgetAt }) : null;
 }
 

@@ -9,7 +9,7 @@ import { nesting } from '../../src/platform/node/nesting.js';
 import { type Arrival, answers, charged, delayed, type Entry, lost } from '../support/server.js';
 import { slow } from '../support/slow-function.js';
 import type { Tab } from '../support/tab.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, type PayOptions, pay, SECOND, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
 const declines = answers(402, { code: 'card_declined' }, { 'idempotent-replayed': 'true' });
 const notFound = answers(404, { code: 'no_address' });
@@ -236,7 +236,7 @@ describe.each([
   ['process', true],
 ])('after a log-out in a %s', (_, server) => {
   /** A function that charges, and whose next call gets no answer: the run is unsettled, its charge is done. */
-  async function leftOpen() {
+  async function leftOpen(limits: { keyWindowMs?: number } = {}) {
     const { world, calls, told } = scene();
     const tab = world.tab({ server, locks: !server });
     if (server) Object.assign(tab.platform, { nesting });
@@ -248,12 +248,12 @@ describe.each([
       };
       return told(
         one,
-        tab.in(() => watched(run(one.once, NAME, effect, { limits: { attempts: 1 } }))),
+        tab.in(() => watched(run(one.once, NAME, effect, { limits: { attempts: 1, ...limits } }))),
       );
     };
     world.server.plays(charged(answers(201)), lost());
     expect(await checkout()).toMatchObject({ effect: 'unknown' });
-    return { world, one, checkout };
+    return { world, one, calls, checkout };
   }
 
   test('hours later, a run that is unsettled makes no call again that is done', async () => {
@@ -267,6 +267,30 @@ describe.each([
     expect(world.record(['charge', 'c1'])).toMatchObject({ state: 'settled', answer: undefined });
     await world.run(clear(one.once));
     expect(world.record(['charge', 'c1'])).toBeUndefined();
+  });
+
+  test('so it does if its key has no end, which a store of JSON holds as null', async () => {
+    const { world, one, checkout } = await leftOpen({ keyWindowMs: Infinity });
+    world.damage((record) => JSON.parse(JSON.stringify(record)));
+    expect(world.record()?.windowEndsAt).toBeNull();
+    await world.run(clear(one.once));
+    await world.clock.advance(12 * HOUR);
+    world.server.plays(charged(answers(201)));
+    expect(await checkout()).toMatchObject({ effect: 'done' });
+    expect(world.server.keys).toEqual([expect.anything(), expect.anything(), world.server.keys[1]]);
+  });
+
+  test('what a sweep has found due does not live longer because of the run', async () => {
+    const { world, one, calls } = await leftOpen();
+    const other = () => world.end(one.tab, calls(one.once, ['other'], { keep: { forMs: HOUR } }), charged(answers(201)));
+    await other();
+    await world.clock.advance(HOUR + MINUTE);
+    await world.end(one.tab, calls(one.tab.once({ namespace: 'ann' }), ['another']), charged(answers(201)));
+    await rest();
+    expect(world.record(['other'])).toMatchObject({ dueAt: expect.any(Number) });
+    await world.run(clear(one.once));
+    expect(world.record(['other'])).toBeUndefined();
+    expect((await other()).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('that forgets what is unsettled: nothing is kept', async () => {
