@@ -94,6 +94,15 @@ describe('the next press', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('of a user who has left meanwhile is not told, while the store fails', async ({ world }) => {
+    let user = 'shop';
+    const page = await paid(world, { namespace: () => user });
+    page.tab.faults.next('none', 'fail-before-commit');
+    const press = pay(page.once);
+    user = 'bob';
+    expect(await world.end(page.tab, press)).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  });
+
   test('begins anew after a log-out in another tab, if the store has had the end since the press before', async ({ world, page }) => {
     const other = world.open({ ...ONE, ...SHOP });
     await isDone(world, page);
