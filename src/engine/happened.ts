@@ -14,7 +14,7 @@ export interface Listener {
 export interface Named {
   readonly name: OperationName;
   readonly label: Label;
-  readonly namespace?: Namespace | undefined;
+  readonly namespace?: Namespace;
 }
 
 /** What the engine reports of a call; `log.ts` turns it into events. */

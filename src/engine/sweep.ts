@@ -1,5 +1,6 @@
 /** Removes records that nobody needs any more: a limited number at a time, in the background, so that no call waits for it. */
 
+import type { Namespace } from '../core/ids.js';
 import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { afterSweep, leaseHolds } from '../core/retention.js';
@@ -70,8 +71,8 @@ export async function visit(client: Client, store: Store, scanned: OnceRecord, b
   };
   const result = await updateStored({ client, store, id: scanned.id }, change);
   const { key, label } = scanned;
-  // The record tells only a digest of whose it was.
-  const namespace = client.ns?.digest === scanned.ns ? client.ns?.of : undefined;
+  // The record tells only a digest of whose it was. No user is '', so what is not the last user's stays foreign when nobody is logged in.
+  const namespace = client.ns?.digest === scanned.ns ? client.ns.of : ('' as Namespace);
   if (result === 'removed' && scanned.state === 'pending')
     emit({ client, namespace, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'unsettled-forgotten' });
   return result;

@@ -66,6 +66,20 @@ describe('a diagnostic', () => {
     );
   });
 
+  test('unsettled-forgotten: each is foreign once nobody is logged in any more', async ({ world, tab }) => {
+    for (const namespace of ['ann', 'bert']) await world.end(tab, pay(tab.once({ namespace }), ONE), charged(lost()));
+    await world.clock.advance(32 * DAY);
+    await world.end(tab, pay(tab.once({ namespace: 'ann' }), { operation: ['pay', 'another'] }), answers(201, { id: 'ch_2' }));
+    await world.clock.advance(8 * DAY);
+    let user: string | undefined = 'ann';
+    const logsOut = () => void (user = undefined);
+    const last = tab.once({ namespace: () => user as string, onOutcome: logsOut });
+    const told = listening(last);
+    await world.end(tab, pay(last, { operation: ['pay', 'a third'] }), answers(201, { id: 'ch_3' }));
+    await rest();
+    expect(told.map(({ code, foreign }) => [code, foreign])).toEqual(Array(2).fill(['unsettled-forgotten', true]));
+  });
+
   test('is reported once for each endpoint, with a sentence and a link', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
