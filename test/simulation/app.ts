@@ -8,6 +8,7 @@ import { ATTEMPT_MS, clientOptions, keyFor } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
+import { runCalls } from './run-calls.js';
 import type { ClientOptions } from './scenario.js';
 import { Screens } from './screens.js';
 import { runSdk } from './sdk.js';
@@ -60,7 +61,11 @@ export class App {
   #listen(context: Context, once: Once): void {
     const world = this.#world;
     subscribe(once, (event) => {
-      if (event.type === 'attempt') context.attempt = event.attempt;
+      if (event.type === 'attempt') {
+        context.attempt = event.attempt;
+        const key = world.books.keys.get(event.key);
+        if (key) context.keys.set(key.op, key);
+      }
       if ((event.type !== 'settled' && event.type !== 'unknown') || context.dead) return;
       const op = world.books.keys.get(event.key)?.op;
       if (op)
@@ -118,8 +123,13 @@ export class App {
   }
 
   /** Makes one call of the client, and records its end in the ledger. */
-  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): Promise<unknown> {
-    const { payload, abortMs, totalMs } = how;
+  call(
+    context: Context,
+    op: OpFacts,
+    how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'> & Pick<Call, 'within'> & Pick<OperationOptions, 'key'>,
+    again?: { press: Press; insisted: number },
+  ): Promise<unknown> {
+    const { payload, abortMs, totalMs, within } = how;
     const world = this.#world;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const isOther = context.other !== undefined && !context.closed && world.random.of('other', this.#calls + 1).chance(0.5);
@@ -129,8 +139,8 @@ export class App {
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
     // The function of a `run` makes its own named call with `fetch`.
     const runs = client.runs !== undefined && !this.#isNested(op) && !(client.mixes && payload % 2);
-    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs, client });
-    const key = keyFor(world, context, op);
+    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs, client, within });
+    const key = how.key ?? keyFor(world, context, op);
     const { url, method } = world.requests.endpoint(payload);
     const limits = totalMs === undefined ? {} : { limits: { totalMs } };
     const aborted = abortMs === undefined ? undefined : new AbortController();
@@ -146,6 +156,8 @@ export class App {
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
     const between = client.nests ? () => this.#nested(context, op, payload) : undefined;
+    if (client.runs === 'calls' && runs)
+      return this.#await(context, call, (told) => runCalls(world, this, context, once, call, { ...limits, onOutcome: told }), again);
     if (runs) return this.#await(context, call, (told) => runSdk(world, context, once, call, init, { key, ...limits, onOutcome: told }, between), again);
     return this.#await(
       context,
@@ -156,7 +168,7 @@ export class App {
   }
 
   #isNested({ name }: OpFacts): boolean {
-    return name[0] === 'mail';
+    return name[0] !== 'pay';
   }
 
   /** The named call that the function of a `run` makes. The function goes on when that call has ended. */
@@ -212,7 +224,11 @@ export class App {
     op: OpFacts,
     verb: Call['verb'],
     payload: number,
-    { totalMs, client = context.client, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined; client?: ClientOptions },
+    {
+      totalMs,
+      client = context.client,
+      ...more
+    }: Pick<Call, 'untilMs' | 'inBackground' | 'within'> & { readonly totalMs?: number | undefined; client?: ClientOptions },
   ): Call {
     const world = this.#world;
     const limitMs = totalMs ?? client.limits?.totalMs ?? 120_000;

@@ -7,10 +7,11 @@ import { outcomeOf } from '../../src/engine/outcome-of.js';
 import { everything } from '../../src/everything.js';
 import { createOn, type Once } from '../../src/once.js';
 import type { OnceOptions } from '../../src/option-types.js';
+import { nesting } from '../../src/platform/node/nesting.js';
 import type { Platform } from '../../src/ports.js';
 import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
-import type { OpFacts } from './facts.js';
+import type { KeyFacts, OpFacts } from './facts.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
 import type { ClientOptions } from './scenario.js';
@@ -44,6 +45,8 @@ export class Context {
   callBack = (_random: Random, _op?: OpFacts): Promise<unknown> | undefined => undefined;
   /** The number of the current attempt, as the client's last `attempt` event gave it. */
   attempt = 1;
+  /** The key of the last attempt of each operation, as the client's events gave it: a function of `run` that reads its key says that it has used it. */
+  readonly keys = new Map<OpFacts, KeyFacts>();
   /**
    * The port call at which this context dies: twice the number of the call to die before it does anything, plus one to die right after it.
    * -1: chance decides.
@@ -299,6 +302,7 @@ export class Context {
       },
       report: (error) => world.reported(this, error),
       server: kind === 'process',
+      nesting: kind === 'process' ? nesting : undefined,
     };
   }
 

@@ -29,6 +29,8 @@ export interface Call {
   readonly untilMs?: number | undefined;
   /** The call goes on in the background with what was agreed to; nobody pressed a button. */
   readonly inBackground?: boolean | undefined;
+  /** The function of a `run` makes the call: the call that the function belongs to, and the key that the function was given. */
+  readonly within?: { readonly call: Call; readonly key: KeyFacts } | undefined;
   told: Told | undefined;
   /** The context died, so nobody waits for the call any more. */
   dead: boolean;
@@ -177,12 +179,21 @@ export interface KeyFacts {
   readonly seen: Map<string, number>;
   readonly sends: Send[];
   readonly effects: Effect[];
+  /** The function of a `run` was given this key, and took effect by calls under names of their own: the keys of those. */
+  readonly inner: Set<KeyFacts>;
   /** The first call that was told that the key had no effect and never will. */
   none: { readonly at: number; readonly call: Call | undefined } | undefined;
 }
 
+/** The parts that the function of a `run` does one after another: under child keys, or by calls under names of their own. */
+export const PARTS = ['charge', 'fee'];
+
+/** Once the customer was charged, the fee is not refused. */
+export const isLaterPart = ({ name }: OpFacts, part = String(name[0])): boolean => PARTS.indexOf(part) > 0;
+
 /** Whether a request left under this key since it last began. What left before was refused, and its callers were told so. */
-export const wasSent = ({ sends, rebornAt }: KeyFacts): boolean => sends.some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
+export const wasSent = ({ sends, effects, inner, rebornAt }: KeyFacts): boolean =>
+  [...sends, ...(inner.size ? effects : [])].some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
 
 /** Whether the key took effect with all parts of the operation. */
 export const isWhole = ({ effects, op: { parts } }: KeyFacts): boolean =>

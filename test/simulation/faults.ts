@@ -86,6 +86,8 @@ export interface FaultRates {
   keyHangs?: number;
   /** A hook uses the client before it answers. */
   callsBack?: number;
+  /** Before the function of a `run` makes a call, its context sleeps and the work is given to another one, or the user logs out or in. */
+  interrupted?: number;
   /** The `verdict` hook throws. */
   verdictThrows?: number;
 }

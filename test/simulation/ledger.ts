@@ -145,6 +145,7 @@ export class Books implements Ledger {
       lied: false,
       sends: [],
       effects: [],
+      inner: new Set(),
       none: undefined,
       seen: new Map(),
     };

@@ -25,9 +25,14 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly followsRedirects?: boolean | undefined;
   /**
    * The app uses a provider's SDK in `run`, not `fetch`. The result is a value that can be stored, the response itself, or a function,
-   * which can be stored nowhere. `children`: the function makes two requests, under child keys.
+   * which can be stored nowhere. `children`: the function makes two requests, under child keys. `calls`: it makes two calls of the client, under
+   * names of their own.
    */
-  readonly runs?: 'value' | 'response' | 'function' | 'children' | undefined;
+  readonly runs?: 'value' | 'response' | 'function' | 'children' | 'calls' | undefined;
+  /** With `calls`: a charge of which the client says that it had no effect refuses the run for good, whoever has run the function before. */
+  readonly sure?: boolean | undefined;
+  /** With `calls`: they have child keys. */
+  readonly childKeys?: boolean | undefined;
   /** The function of the `run` makes another named call in the middle. */
   readonly nests?: boolean | undefined;
   /** With `runs`: every other payload goes out by `fetch`, under the same name. */

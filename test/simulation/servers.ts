@@ -1,6 +1,6 @@
 /** A model server of any family. It answers copies of requests. Its log of effects is the truth. */
 import { type Answer, answer, html } from './answers.js';
-import type { Apart, Effect, Layer, OpFacts, Send } from './facts.js';
+import { type Apart, type Effect, isLaterPart, type Layer, type OpFacts, type Send } from './facts.js';
 import type { ServerOptions } from './families.js';
 import { mix, type Random } from './random.js';
 import type { Endpoint } from './requests.js';
@@ -230,8 +230,11 @@ export class Server {
     const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
     // Only the first part can be declined: once the customer was charged, the fee is not refused.
-    const first = copy.send.key.op.parts.indexOf(copy.send.part ?? '') < 1;
-    const declined = (faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload)) && first;
+    const { key, part } = copy.send;
+    const later = isLaterPart(key.op, part);
+    const byChance = faults.hits(random, 'declines', copy.send);
+    // A fee that is refused by chance is asked for again, under another key.
+    const declined = later ? byChance && part === undefined && key.random : byChance || this.declines(copy.opText, copy.payload);
     const long = random.of('long');
     time.after(faults.hits(long, 'worksLong') ? long.int(60_000, LONG_MS) : random.int(...this.options.workMs), () => {
       if (boot !== this.#boot) copy.lost();

@@ -46,6 +46,7 @@ const STRIKE = [
   'offline',
   'logOut',
   'logIn',
+  'interrupted',
 ] as const;
 const MINUTES = 60_000;
 /** The machine may be busy with other tests. */

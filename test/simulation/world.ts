@@ -7,7 +7,7 @@ import { CLOCK_BACK_MS } from '../../src/core/retention.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
-import { type ByHand, type Call, type Checker, type Commit, type Effect, isWhole, type KeyFacts, type OpFacts, type Send } from './facts.js';
+import { type ByHand, type Call, type Checker, type Commit, type Effect, isWhole, type KeyFacts, type OpFacts, PARTS, type Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
 import { Network } from './network.js';
@@ -61,6 +61,8 @@ export class World {
   readonly #repeat: OpFacts['repeat'];
   readonly #parts: readonly string[];
   readonly contexts = new Map<string, Context>();
+  /** Functions of a `run` that are at work, and make calls under names of their own. */
+  readonly functions = new Set<{ readonly op: OpFacts; readonly context: Context }>();
   readonly requests: Requests;
   /** The context that wrote the record of an operation last, by label. */
   readonly #writers = new Map<string, string>();
@@ -89,7 +91,7 @@ export class World {
     );
     const { client, laterClient = client } = options;
     this.#repeat = REPEATS.find((one) => [client, laterClient, client.other].some((options) => options?.repeat === one)) ?? 'never';
-    this.#parts = client.runs === 'children' ? PARTS : [];
+    this.#parts = client.runs === 'children' || client.runs === 'calls' ? PARTS : [];
     this.requests = new Requests(client);
     this.network = new Network(this);
     this.server = this.serverAt({});
@@ -164,6 +166,31 @@ export class World {
   effected(effect: Effect): void {
     this.log(() => `  EFFECT under ${effect.key.key.slice(0, 8)} of ${effect.key.op.user} ${effect.key.op.label}, payload ${effect.payload}`);
     this.books.see({ kind: 'effect', effect });
+    const { key, send } = effect;
+    // What such a call brings about is an effect of the run, too, under the key that its function was given.
+    const within = send.call?.within ?? key.sends.filter(({ call }) => call?.within).at(-1)?.call?.within;
+    if (!within) return;
+    within.key.inner.add(key);
+    const part = { ...send, key: within.key, call: within.call, part: String(key.op.name[0]) };
+    this.books.see({ kind: 'effect', effect: { ...effect, key: within.key, send: part } });
+  }
+
+  /** The operation that the function of a run makes for one part of it. */
+  partOf({ user, name }: OpFacts, part: string): OpFacts {
+    return this.books.op(user, [part, ...name.slice(1)]);
+  }
+
+  /** The run whose function makes this operation again; without one, the operation itself. If the app said that the run is done, no function runs any more. */
+  pressed(op: OpFacts): OpFacts {
+    const { user, name } = op;
+    const run = this.#parts.includes(String(name[0])) ? this.books.ops.get(`${user} ${JSON.stringify(['pay', ...name.slice(1)])}`) : undefined;
+    return run && ![...run.keys.values()].some(({ end, epoch, user: of }) => end === 'settled' && epoch === run.epoch && of === user) ? run : op;
+  }
+
+  /** No function of this run is at work in a context that may go on, and nothing that one has done is on its way. */
+  #leftNothing(op: OpFacts): boolean {
+    const made = op.parts.map((part) => this.books.ops.get(`${op.user} ${JSON.stringify([part, ...op.name.slice(1)])}`));
+    return ![...this.functions].some((one) => one.op === op && !one.context.dead) && made.every((one) => !one || (this.idle(one) && this.network.quiet(one)));
   }
 
   /** A listener or hook of the app failed. That is allowed, and must change nothing. */
@@ -291,7 +318,7 @@ export class World {
     }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean; readonly soon?: boolean } = {},
   ): 'done' | 'none' | 'unknown' {
     if (op.elsewhere) return 'done';
-    if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
+    if (byKey && key) return key.effects.length ? (isWhole(key) ? 'done' : 'unknown') : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random is used again, and an effect that it had in an earlier epoch is the only one that it can have. An app that asks by key
     // means this key.
     const counts = (one: KeyFacts): boolean => one === key || one.epoch === op.epoch || (!one.random && key === undefined) || this.#isLastKnown(one);
@@ -299,7 +326,7 @@ export class World {
     // An operation that took effect in part must go on.
     if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
     // `soon`: what the app's server knows at this moment, whatever is on its way.
-    return soon || (this.idle(op, but) && this.network.quiet(op)) ? 'none' : 'unknown';
+    return soon || (this.idle(op, but) && this.network.quiet(op) && this.#leftNothing(op)) ? 'none' : 'unknown';
   }
 
   /** A page goes on with this key, although a log-out dropped its record while the page was sending it. */
@@ -318,8 +345,6 @@ export class World {
   }
 }
 
-/** The parts that the function of a `run` does one after another, each under a child key. */
-export const PARTS = ['charge', 'fee'];
 const REPEATS = ['always', 'if-changed'] as const;
 /** By how much two working clocks may differ. */
 const CLOCKS_APART_MS = 600_000;

@@ -1,6 +1,6 @@
 /** Promise 1: at most one effect per operation, under any mix of faults. */
 import type { Apart, Checker, Effect, KeyFacts, Ledger, OpFacts } from '../facts.js';
-import { excuse, inMemoryOnly } from './excuse.js';
+import { excuse, inMemoryOnly, innerExcuse } from './excuse.js';
 
 const NAME = 'at-most-one';
 
@@ -18,8 +18,8 @@ export const atMostOne: Checker = {
 };
 
 /** The server executed the same key again. That is the server's doing, unless the client could know that it sent the key too late. */
-const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined =>
-  key.forgotten ?? (honours && !key.sends.some(({ keyless, copies }) => keyless && copies > 1) ? undefined : 'no-support');
+const again = ({ key }: Effect, ledger: Ledger): Apart | undefined =>
+  key.forgotten ?? innerExcuse(key, ledger) ?? (ledger.honours && !key.sends.some(({ keyless, copies }) => keyless && copies > 1) ? undefined : 'no-support');
 
 /** Within one epoch, which is one intended effect, there is one effect, whatever happens. */
 function perEpoch(effect: Effect, ledger: Ledger): void {

@@ -18,5 +18,14 @@ export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.sends.some((send) => (send.keyless || !ledger.honours) && again(send))) return 'no-support';
   if (key.sweptByItsClock) return 'clock-lied';
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
-  return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : undefined;
+  return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : innerExcuse(key, ledger);
+}
+
+/** What a function of `run` did by calls under names of their own is excused like those calls. */
+export function innerExcuse({ inner }: KeyFacts, ledger: Ledger): Apart | undefined {
+  for (const key of inner) {
+    const why = excuse(key, ledger);
+    if (why) return why;
+  }
+  return undefined;
 }

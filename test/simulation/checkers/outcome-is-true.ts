@@ -47,6 +47,8 @@ function whosePayload(
   { payload, begunAt, context, repeat, user }: Call,
   ledger: Ledger,
 ): void {
+  // A function that makes calls under names of their own decides itself which payload of theirs it goes on with.
+  if (key.inner.size) return;
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect is that of payload ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
@@ -66,7 +68,7 @@ function whosePayload(
   else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
 }
 
-function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
+function saidNone(op: OpFacts, { slept }: Told, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   // A key that stays in use after a clean refusal counts from its new beginning.
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
@@ -80,7 +82,9 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
     : op.unnamed
       ? same.filter((one) => one.effects.some(({ send }) => send.call === call))
       : same.filter((one) => !isGuests(one, call));
-  for (const one of about) if (one.effects.length) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  // While its context slept with the answer, another call began anew with the key that the refusal had left in use.
+  const later = (one: KeyFacts, at: number): boolean => slept === true && at >= one.rebornAt;
+  for (const one of about) if (one.effects.some(({ at }) => !later(one, at))) judge(one, `none, and ${one.key} has had an effect`, ledger);
   if (!call || op.unnamed) return;
   // Whatever became of its own key, a call must not be told "none" if another key had an effect before the call began.
   for (const one of same)
@@ -114,7 +118,7 @@ function told({ op, told, call }: Extract<Fact, { kind: 'told' }>, ledger: Ledge
     return;
   }
   if (outcome.effect === 'done') saidDone(op, told, outcome, call, ledger);
-  else if (outcome.effect === 'none') saidNone(op, outcome, call, ledger);
+  else if (outcome.effect === 'none') saidNone(op, told, outcome, call, ledger);
   else if (told.status !== undefined && told.status < 300) ledger.violate(NAME, op, `unknown, although the promise resolved with ${told.status}`);
 }
 

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.js';
 import * as answers from './answers.js';
 import * as apps from './apps.js';
+import * as calls from './calls.js';
 import * as carriers from './carriers.js';
 import * as crossings from './crossings.js';
 import { killedAt } from './killed-at.js';
@@ -13,7 +14,7 @@ import * as storms from './storms.js';
 import * as strangers from './strangers.js';
 
 /** The scenarios whose worlds are drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, sessions, strangers, paired].flatMap(
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, calls, carriers, months, sessions, strangers, paired].flatMap(
   (group): readonly Scenario[] => Object.values(group),
 );
 export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];
