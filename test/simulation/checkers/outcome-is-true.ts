@@ -10,13 +10,16 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
   if (!key) return ledger.violate(NAME, op, 'done, without a key');
   // The app said so itself: the effect may be under a key that was evicted, or that another context used meanwhile.
   const byHand = key.byHand || (outcome.type === 'replayed' && outcome.from === 'reconcile');
-  const effects = byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
+  const all = [...op.keys.values()];
+  // A function that slept hears of its calls what another one has done meanwhile, perhaps under the run's next key.
+  const calls = all.some(({ inner }) => inner.size > 0);
+  const effects = byHand || calls ? all.flatMap((one) => one.effects) : key.effects;
   if (effects.length === 0) {
     if (op.elsewhere) key.elsewhere = true;
     else judge(key, `done, and ${key.key} has had no effect`, ledger);
     return;
   }
-  if (!byHand && !isWhole(key)) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
+  if (!byHand && !isWhole({ ...key, effects })) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
   // An unnamed call that began after another call was told of this effect intends an effect of its own. A `resume` intends none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} intended another effect, and got the outcome of ${key.key}, which was told at ${key.reportedAt}`);
