@@ -50,8 +50,8 @@ function whosePayload(
   { payload, begunAt, context, repeat, user }: Call,
   ledger: Ledger,
 ): void {
-  // A function that makes calls under names of their own decides itself which payload of theirs it goes on with.
-  if (key.inner.size) return;
+  // A function that makes calls under names of their own decides itself which payload of theirs it goes on with, whichever key of the run is told.
+  if ([...op.keys.values()].some(({ inner }) => inner.size)) return;
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect is that of payload ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
