@@ -136,7 +136,7 @@ function knownTo(drive: Driver) {
 /** Checks everything that may have changed since the last attempt. Like the other two checks, it gives how the drive stops; `undefined` if it goes on. */
 export async function checkBeforeAttempt(drive: Driver): Promise<Stopped | undefined> {
   const { job, record } = drive;
-  if (await isOvertaken(job.client)) return stopWith(drive, 'aborted');
+  if (await isOvertaken(job)) return stopWith(drive, 'aborted');
   const stopped = checkQuickly(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
   const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.seen.aheadMs);

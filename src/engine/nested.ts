@@ -2,12 +2,13 @@
 import type { Outcome } from '../core/outcome.js';
 import type { Nested, Platform } from '../ports.js';
 
-/** The parts that are needed of a client and of an attempt. `client.ts` has the whole types, but imports this file by way of `in-flight.ts`. */
-interface Client {
-  readonly platform: Pick<Platform, 'clock' | 'nesting'>;
+/** The parts that are needed of a call and of an attempt. `client.ts` has the whole types, but imports this file by way of `in-flight.ts`. */
+interface Call {
+  readonly client: { readonly platform: Pick<Platform, 'clock' | 'nesting'> };
+  readonly operationKey: string;
 }
 interface Attempted {
-  readonly job: { readonly client: Client; readonly operationKey: string; readonly settings: { readonly limits: { readonly leaseMs: number } } };
+  readonly job: Call & { readonly settings: { readonly limits: { readonly leaseMs: number } } };
   stillMine?(): Promise<boolean>;
 }
 
@@ -15,15 +16,15 @@ interface Attempted {
 export type Hears = (outcome: Outcome | undefined) => void;
 
 /** Whether the caller is inside of the function of this operation. */
-export const isWithin = ({ platform }: Client, operation: string): boolean | undefined =>
-  platform.nesting?.around().some((outer) => outer.operation === operation);
+export const isWithin = ({ client, operationKey }: Call): boolean | undefined =>
+  client.platform.nesting?.around().some((outer) => outer.operation === operationKey);
 
 /**
  * Whether another driver has taken over the operation of a function around the caller, and may have been told that there was no effect. Ask it after the
  * claim of a call: who takes over later, and makes the same call, finds its record, and goes on with its key.
  */
-export async function isOvertaken({ platform }: Client): Promise<boolean> {
-  for (const outer of platform.nesting?.around() ?? []) if (await outer.overtaken()) return true;
+export async function isOvertaken({ client }: Pick<Call, 'client'>): Promise<boolean> {
+  for (const outer of client.platform.nesting?.around() ?? []) if (await outer.overtaken()) return true;
   return false;
 }
 
@@ -32,18 +33,18 @@ export async function isOvertaken({ platform }: Client): Promise<boolean> {
  * attempt of the function left unknown, the same call may find refused in a later one. While another call of the operation goes on, a refusal says
  * nothing of that one. A call that ends without an outcome, such as one that finds the operation busy, goes on no more, and says nothing.
  */
-export function counted(hook: ((outcome: Outcome) => void) | undefined, { platform }: Client, operation: string): Hears | undefined {
-  const notes = (platform.nesting?.around() ?? []).map(({ calls }) => {
-    const note = calls.get(operation) ?? { open: 0, effect: 'unknown' };
+export function counted(hook: ((outcome: Outcome) => void) | undefined, { client, operationKey }: Call): Hears | undefined {
+  const notes = (client.platform.nesting?.around() ?? []).map(({ calls }) => {
+    const note = calls.get(operationKey) ?? { open: 0, effect: 'unknown' };
     note.open++;
-    calls.set(operation, note);
+    calls.set(operationKey, note);
     return { calls, note };
   });
   return (outcome) => {
     for (const { calls, note } of notes) {
       note.open--;
       if (outcome && note.effect !== 'done') note.effect = outcome.effect;
-      if (note.effect === 'none' && !note.open) calls.delete(operation);
+      if (note.effect === 'none' && !note.open) calls.delete(operationKey);
     }
     if (outcome) hook?.(outcome);
   };

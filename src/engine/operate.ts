@@ -51,7 +51,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
   const { flights } = client.registry;
   const operation = { ...address, client, settings, deadline, logOuts: given.logOuts ?? logOutsOf(client, address.namespace) };
   const { onOutcome: hook } = settings;
-  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), client, address.operationKey);
+  const onOutcome = counted(hook && ((outcome: Outcome) => guarded(client, () => hook(outcome))), operation);
   const caller = { signal, request, onOutcome, left: withFacts(operation, unknown('aborted')) };
   /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
@@ -73,7 +73,7 @@ export async function operate(given: Call, { call } = given.client.parts): Promi
     heldLock?.();
     heldLock = undefined;
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
-    if (settings.whenBusy === 'reject' || isWithin(client, address.operationKey)) {
+    if (settings.whenBusy === 'reject' || isWithin(operation)) {
       unheard(onOutcome);
       throw busyError(operation);
     }
