@@ -1,4 +1,5 @@
 /** Makes clients: `createOnce` joins options, store, platform and engine. */
+import { carryOf } from './core/carrier.js';
 import { needsKey } from './core/methods.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
@@ -13,9 +14,9 @@ import { registry } from './engine/registry.js';
 import { StopSource } from './engine/stop-signal.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
-import { keyInHead, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { methodOf, type RequestInput, readInput } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
-import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
+import { callSettings, clientSettings, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -67,7 +68,7 @@ export function createOnce(options: OnceOptions = {}): Once {
 /** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `shared`: what an extended client shares with the one it is made from. @internal */
 export function createOn(bare: Platform, options: OnceOptions = {}, shared: Partial<Client> = {}): Once {
   const given = clientSettings(options);
-  const parts: Partial<Parts> = partsOf(options.use);
+  const parts: Partial<Parts> = Object.assign({}, ...(options.use ?? []).map((feature) => feature.parts));
   checkNeeds(given, parts);
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
@@ -153,13 +154,15 @@ export async function callFetch(
   client.registry.latest.delete(request.url);
   const dialectSettings = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
   const { carrier, carry } = dialectSettings.dialect;
-  const ownKey = keyInHead(carrier, request, carry);
+  // The key that the request already has, as far as that is known before the body is read: in a header or the query.
+  const ownKey = carryOf(carrier, carry)?.find({ ...request, body: undefined });
   const settings = ownKey === undefined ? dialectSettings : { ...dialectSettings, key: ownKey };
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && bare && ownKey !== undefined) return send();
   const name = nameOf?.({ method, url: request.url, json: jsonOf(request.body) });
   const label = ownLabel ?? (name && encodeName(name));
-  if (label || !bare) refuseHidden(request);
+  // The answer would hide whether the request took effect.
+  if ((label || !bare) && request.rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
   if (label)
     return operate({
       client,

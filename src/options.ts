@@ -8,7 +8,7 @@ import type { Dialect } from './core/dialect.js';
 import { typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
 import { checkCallOptions, checkClientOptions, checkRunOptions } from './option-spec.js';
-import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
+import type { Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
 
@@ -90,9 +90,6 @@ export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): On
   // An explicit `namespace: undefined` stays, so that `clientSettings` refuses it. Otherwise an unknown customer would get the base client's operations.
   return 'namespace' in over ? { ...extended, namespace: over.namespace } : extended;
 }
-
-/** What features add to a client. */
-export const partsOf = (use: readonly Feature[] = []): object => Object.assign({}, ...use.map(({ parts }) => parts));
 
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {

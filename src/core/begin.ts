@@ -59,7 +59,7 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
 export function busy(record: PendingRecord, { owner, leaseMs, locked }: Claimant, storeNow: number): Begun | undefined {
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && ((!!leaseMs && !locked) || lease.owner !== MOVED);
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && ((leaseMs && !locked) || lease.owner !== MOVED);
   return driven ? { do: 'busy', record, ms: lease.until - storeNow } : undefined;
 }
 

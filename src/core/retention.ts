@@ -137,12 +137,10 @@ export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: n
   return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.keyWindowMs) - limits.attemptMs;
 };
 
-/** Whether the clock is so far behind the record's last write that it can't tell whether the key window is over. */
-export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;
-
 /**
- * Whether the key of a request that may have been sent is too old to be sent again. A clock counts as set back only if this machine's (`now`) and the
- * store's (`storeNow`) both are. Work behind a link is polled without the key, however long it takes.
+ * Whether the key of a request that may have been sent is too old to be sent again. It also is if the clock is so far behind the record's last write that
+ * it can't tell whether the key window is over: only if this machine's (`now`) and the store's (`storeNow`) both are. Work behind a link is polled
+ * without the key, however long it takes.
  */
 export const isKeyTooOld = (record: OnceRecord, limits: Parameters<typeof pastWindow>[1], now: number, storeNow: number): boolean =>
-  !record.link && (pastWindow(record, limits, storeNow) || clockWentBack(record, Math.max(now, storeNow)));
+  !record.link && (pastWindow(record, limits, storeNow) || Math.max(now, storeNow) < record.touchedAt - CLOCK_BACK_MS);

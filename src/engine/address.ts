@@ -27,12 +27,9 @@ function ask({ settings: { namespace }, session, registry }: Client): unknown {
   }
 }
 
-/** The namespace of a client without that option. */
-const NOBODY = '' as Namespace;
-
-/** The present namespace. Throws a TypeError if the option gives no text, before anything is read. */
+/** The present namespace; empty for a client without that option. Throws a TypeError if the option gives no text, before anything is read. */
 export function namespaceOf(client: Client): Namespace {
-  if (!client.settings.namespace) return NOBODY;
+  if (!client.settings.namespace) return '' as Namespace;
   const given = ask(client);
   if (typeof given !== 'string' || given === '') throw new TypeError(wrong('namespace', 'namespace', typeOf(given)));
   return given as Namespace;

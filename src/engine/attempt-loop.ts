@@ -16,7 +16,7 @@ import { emit, publish, tellWait } from './observe.js';
 import { reasonToStop, reasonUnsent, takenOver } from './reason-to-stop.js';
 import { commit, readStored, storeTimeOf } from './record-access.js';
 import type { Stopped } from './stopped.js';
-import { sleptSince, wait, waitsUntil } from './wait.js';
+import { limit, sleptSince, waitsUntil } from './wait.js';
 
 /** For this long after a call gave up on work in progress (`spentAt`), the next calls do not wait for that work. */
 const SPENT_MS = 60_000;
@@ -98,7 +98,7 @@ export async function pause(drive: Driver, ms: number, why: WaitReason): Promise
   drive.waited = true;
   tellWait(drive.job, drive.record.key, drive.attempts, until, why, drive.last);
   // Coming online cuts short only these two kinds of wait, never one that the server asked for. `ms` may be hours if the clock was set back.
-  await wait(clock, Math.min(ms, settings.limits.totalMs), [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
+  await limit(clock, Math.min(ms, settings.limits.totalMs), [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined).over;
 }
 
 /** Waits while the device is offline, so that an outage costs no attempts. Ends the call after `offlineWaitMs`, so that the user is told within seconds. */

@@ -11,7 +11,7 @@ import { tellWait } from './observe.js';
 import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, readStored, storeTimeOf, updateStored } from './record-access.js';
 import type { Unbegun } from './unbegun.js';
-import { isAbandoned, wait } from './wait.js';
+import { isAbandoned, limit } from './wait.js';
 
 /** How often a lease is renewed within its length. */
 const BEATS = 3;
@@ -95,7 +95,7 @@ export async function awaitLease(job: Waiting, ms: number): Promise<void> {
   for (let look = 20; clock.now() < until; look = Math.min(look * 2, LOOK_MS_MAX)) {
     // The second check: if the clock was set back by hours, the call would otherwise wait for hours.
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
-    await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
+    await limit(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]).over;
     if (isAbandoned(job)) return;
     const askedAt = clock.now();
     // `null`: the read failed. An absent record is `undefined`.

@@ -46,26 +46,25 @@ export function noteLogOut(client: Client, namespace: Namespace): void {
  */
 const KEY = Symbol.for('oncefetch');
 
-const blank = (): Registry => ({
-  flights: new Map(),
-  screens: new Set(),
-  answers: new Map(),
-  payloads: new Map(),
-  lastKnown: new Map(),
-  states: new Map(),
-  degraded: new Map(),
-  budgets: new Map(),
-  latest: new Map(),
-  noticed: new Map(),
-  ignored: new Map(),
-  logOuts: new Map(),
-  hearing: {},
-  outcomes: new WeakMap(),
-});
-
 /** The registry of this realm. It is created at first use, never on import. An older copy of the package may have created it with fewer tables. */
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Partial<Registry> };
   realm[KEY] ??= {};
-  return Object.assign(realm[KEY], { ...blank(), ...realm[KEY] });
+  return Object.assign(realm[KEY], {
+    flights: new Map(),
+    screens: new Set(),
+    answers: new Map(),
+    payloads: new Map(),
+    lastKnown: new Map(),
+    states: new Map(),
+    degraded: new Map(),
+    budgets: new Map(),
+    latest: new Map(),
+    noticed: new Map(),
+    ignored: new Map(),
+    logOuts: new Map(),
+    hearing: {},
+    outcomes: new WeakMap(),
+    ...realm[KEY],
+  });
 }

@@ -43,9 +43,6 @@ export function limit(
   return { over, off };
 }
 
-/** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
-export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
-
 /**
  * What `work` gives; `undefined` if it takes longer than `ms`, or when one of the signals aborts. Then the signal that `work` got aborts, too: it
  * is for a function of the app, which may be slow.

@@ -9,7 +9,7 @@ import { retryAfterMs } from '../core/retry-after.js';
 import { worthRepeating } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
-import { wait } from '../engine/wait.js';
+import { limit } from '../engine/wait.js';
 import { viewOf } from '../http/bytes.js';
 import { kindOf } from '../http/native.js';
 import { type Outline, outline } from '../http/outline.js';
@@ -109,7 +109,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     const ms = askedMs === undefined ? backoffMs(settings.retry, tries, randomness.random()) : atLeast(tries, askedMs);
     // `ms` alone counts, too: somebody may have set the clock back by hours, which moves the deadline.
     if (ms >= totalMs || clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
-    await wait(clock, ms, stops);
+    await limit(clock, ms, stops).over;
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;

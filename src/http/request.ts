@@ -1,6 +1,5 @@
 /** Prepares a request so that it can be sent any number of times with the same bytes. */
-import { carryOf, isInHeader } from '../core/carrier.js';
-import type { Dialect } from '../core/dialect.js';
+import { isInHeader } from '../core/carrier.js';
 import { isObject, typeOf } from '../core/name.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
@@ -88,15 +87,6 @@ async function readable<T>(read: () => Promise<T>, form = false): Promise<T> {
     throw new UnreplayableBody(wrong('the body', form ? 'form-unread' : 'body-unread'), { cause });
   }
 }
-
-/** Refuses the mode `no-cors`, whose answers hide whether the request took effect. */
-export function refuseHidden({ rest }: RequestInput): void {
-  if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
-}
-
-/** The key that the request already has in the place that `carrier` names, if any, as far as that is known before the body is read: in a header or the query. */
-export const keyInHead = (carrier: string, request: RequestInput, other?: Dialect['carry']): string | undefined =>
-  carryOf(carrier, other)?.find({ ...request, body: undefined });
 
 /** Whether this kind of body can be read more than once. A form of the package form-data is a stream, and so is any async iterable, which Node's fetch takes. */
 export const isReplayable = (body: unknown): boolean =>

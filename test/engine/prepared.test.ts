@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { SCHEME } from '../../src/core/record.js';
 import { askFingerprint } from '../../src/http/fingerprint-hook.js';
-import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, UnreplayableBody, wireOf } from '../../src/http/request.js';
+import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, UnreplayableBody, wireOf } from '../../src/http/request.js';
 import { toStore } from '../../src/http/stored-request.js';
 import type { OperationOptions } from '../../src/option-types.js';
 import type { Settings } from '../../src/options.js';
@@ -90,7 +90,6 @@ describe('the arguments of fetch', () => {
     expect(() => read(used)).toThrow(says(/read already/, /body-used/));
     expect(() => read(used, { body: null })).toThrow(says(/read already/, /body-used/));
     expect(read(used, { body: 'y' }).body).toBe('y');
-    expect(() => refuseHidden(read(URL_, { mode: 'no-cors' }))).toThrow(/no-cors/);
     expect(() => read(URL_, { body: 'x' })).toThrow(says(/a GET can't have a body/, /a GET: no-body/));
     expect(() => read(URL_, { method: 'head', body: 'x' })).toThrow(says(/a HEAD can't have a body/, /a HEAD: no-body/));
   });

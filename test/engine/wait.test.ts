@@ -1,7 +1,7 @@
 /** Goal: a wait ends once, for whichever of its reasons comes first, and leaves nothing behind that would keep a process or a signal busy. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { Late, wait, within } from '../../src/engine/wait.js';
+import { Late, limit, within } from '../../src/engine/wait.js';
 import type { Connectivity } from '../../src/ports.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { rest } from '../support/world.js';
@@ -21,7 +21,7 @@ function scene() {
   };
   const signals = controllers.map(({ signal }) => signal);
   let ended = false;
-  void wait(clock, MS, signals, connectivity).then(() => void (ended = true));
+  void limit(clock, MS, signals, connectivity).over.then(() => void (ended = true));
   const isOver = async (): Promise<boolean> => {
     await rest();
     return ended;
@@ -64,14 +64,14 @@ describe('a wait ends', () => {
       wake();
       return () => void subscribed--;
     };
-    await wait(clock, MS, [signal], { online: () => true, subscribe });
+    await limit(clock, MS, [signal], { online: () => true, subscribe }).over;
     expect([clock.pending, subscribed, getEventListeners(signal, 'abort').length]).toEqual([0, 0, 0]);
   });
 
   test('at once, if one of its signals has aborted before', async () => {
     const clock = virtualClock({ settle: rest });
     const calm = new AbortController().signal;
-    await wait(clock, MS, [calm, AbortSignal.abort()]);
+    await limit(clock, MS, [calm, AbortSignal.abort()]).over;
     expect([clock.pending, getEventListeners(calm, 'abort').length]).toEqual([0, 0]);
   });
 });

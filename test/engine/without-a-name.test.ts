@@ -3,11 +3,12 @@
  * Method: tables of requests, and records of every kind to find.
  */
 import { describe, expect, vi } from 'vitest';
+import { carryOf, type Wire } from '../../src/core/carrier.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { clear, move } from '../../src/entries/index.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed-requests.js';
-import { keyInHead, type RequestInput } from '../../src/http/request.js';
+import type { RequestInput } from '../../src/http/request.js';
 import type { Once } from '../../src/once.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
@@ -63,8 +64,8 @@ describe('a key', () => {
     ['', { 'idempotency-key': 'k' }, false],
   ])('at %s is found in %j: %s', (carrier, headers, bears) => {
     const entries = new Map(Object.entries(headers));
-    const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as RequestInput;
-    expect(keyInHead(carrier, draft)).toBe(bears ? 'k' : undefined);
+    const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null }, body: undefined } as unknown as Wire;
+    expect(carryOf(carrier)?.find(draft)).toBe(bears ? 'k' : undefined);
   });
 
   test.each<[string, object, boolean]>([

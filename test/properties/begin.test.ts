@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { lifeOf, marked } from '../../src/core/begin.js';
 import type { Begun } from '../../src/core/claimant.js';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
-import { clockWentBack, pastWindow } from '../../src/core/retention.js';
+import { isKeyTooOld } from '../../src/core/retention.js';
 import { begin, type Call } from '../support/begin.js';
 import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
 import { sampled } from './sampled.js';
@@ -49,7 +49,7 @@ describe('the key', () => {
   test('of an ambiguous operation is sent only inside its window', () => {
     mayHaveBeenSent((began, stored, c) => {
       // Nothing is sent for a record with a link: its work is polled (`test/engine/polled-answers.test.ts`).
-      if (stored.link || (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW))) return;
+      if (!isKeyTooOld(stored, c, NOW, NOW)) return;
       expect(driven(began)).toBeUndefined();
       expect(began.do).toMatch(/^(key-expired|busy|mismatch)$/);
     });
