@@ -4,36 +4,21 @@ import { marked } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, type Stop, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
-import { type Facts, unknown, unsent } from '../core/outcome.js';
+import { unknown, unsent } from '../core/outcome.js';
 import { hasOthers } from '../core/payloads.js';
 import { readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, Payload } from './client.js';
-import { withFacts } from './failure.js';
 import { renew } from './lease.js';
 import { isOvertaken } from './nested.js';
 import { emit, publish, tellWait } from './observe.js';
-import { reasonToStop, reasonUnsent, takenOver } from './reason-to-stop.js';
+import { reasonToStop, takenOver } from './reason-to-stop.js';
 import { commit, readStored, storeTimeOf } from './record-access.js';
 import type { Stopped } from './stopped.js';
 import { limit, sleptSince, waitsUntil } from './wait.js';
 
 /** For this long after a call gave up on work in progress (`spentAt`), the next calls do not wait for that work. */
 const SPENT_MS = 60_000;
-
-/** What every outcome of this call says, however it ends. */
-export function factsOf(drive: Driver): Facts {
-  const { key, firstSentAt } = drive.record;
-  const { resumed, reused } = drive.start;
-  return withFacts(drive.job, {
-    key,
-    attempts: drive.attempts,
-    firstSentAt: drive.attempts || resumed ? firstSentAt : undefined,
-    sent: drive.reached || reused ? 'yes' : drive.ambiguous ? 'maybe' : 'no',
-    resumed,
-    storedIn: drive.storedIn,
-  });
-}
 
 function isKeyed(drive: Driver): boolean {
   return drive.job.payload?.keyed?.(drive.job, drive.record.carrier) ?? true;
@@ -163,7 +148,8 @@ export function checkQuickly(drive: Driver): Stopped | undefined {
 function stopWith(drive: Driver, reason: UnknownReason, cause?: unknown): Stopped {
   // For example after a 429: the call was waiting for its next attempt, and its last one was refused in front of the application.
   if (!drive.ambiguous && drive.last) return { decision: cleanlyRefused('in-front', knownTo(drive)), result: drive.last };
-  return { decision: { do: 'stop', ending: drive.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason)), ask: false }, cause };
+  const unsentFor = reason === 'aborted' || reason === 'offline' ? reason : reason === 'store' ? 'store-write' : 'unreachable';
+  return { decision: { do: 'stop', ending: drive.ambiguous ? unknown(reason) : unsent(unsentFor), ask: false }, cause };
 }
 
 /** Checks whether the record still belongs to this driver: a log-out, `forget` or another driver may have taken it. */

@@ -7,10 +7,10 @@ import { payloadsOf } from '../core/payloads.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson, keyedOperationOf } from './address.js';
-import { attempt, checkBeforeAttempt, factsOf } from './attempt-loop.js';
+import { attempt, checkBeforeAttempt } from './attempt-loop.js';
 import type { Driver } from './client.js';
 import { answersOf, endRecord, remember } from './end-record.js';
-import { CODES, plainCodeOf } from './failure.js';
+import { CODES, plainCodeOf, withFacts } from './failure.js';
 import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit, storeTimeOf } from './record-access.js';
 import { endIn } from './remembered.js';
@@ -99,8 +99,18 @@ export function tell(
   code?: OnceErrorCode | false,
   more: { cause?: unknown; resource?: string | undefined } = {},
 ): Ended {
-  const outcome = { ...factsOf(drive), ...ending };
-  const ended = { outcome, record: drive.record, driven: true };
+  const { job, record, start, attempts, reached, ambiguous, storedIn } = drive;
+  const { resumed, reused } = start;
+  const outcome = withFacts(job, {
+    key: record.key,
+    attempts,
+    firstSentAt: attempts || resumed ? record.firstSentAt : undefined,
+    sent: reached || reused ? 'yes' : ambiguous ? 'maybe' : 'no',
+    resumed,
+    storedIn,
+    ...ending,
+  });
+  const ended = { outcome, record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
   if (honest && !code) return { ...ended, result };
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.

@@ -1,5 +1,5 @@
 /** Checks that need no I/O. They are made before an attempt, and again right before it leaves, because hooks and stores take time. */
-import type { UnknownReason, UnsentReason } from '../core/codes.js';
+import type { UnknownReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { isStill } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
@@ -28,7 +28,3 @@ export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Sto
   if (found.state === 'pending') return isStill(known, found) ? undefined : lost;
   return found.ending?.effect === 'unknown' ? lost : { ...lost, ended: found };
 }
-
-/** The reason to give for `unsent` when a drive stops before its first attempt. */
-export const reasonUnsent = (reason: UnknownReason): UnsentReason =>
-  reason === 'aborted' || reason === 'offline' ? reason : reason === 'store' ? 'store-write' : 'unreachable';

@@ -25,19 +25,19 @@ export function httpPayload(prepared: ReplayableRequest): Payload {
     origin: prepared.origin,
     endpoint,
     prepared,
-    withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
+    // Takes the body and its content type from the earlier call, and all else from this one.
+    withBytesOf(earlier) {
+      if (!earlier.prepared) return earlier;
+      const { body, json, headers } = earlier.prepared;
+      const mixed = new Headers(prepared.headers);
+      const type = headers.get('content-type');
+      if (type) mixed.set('content-type', type);
+      return httpPayload({ ...prepared, body, json, headers: mixed });
+    },
     send: (attempt) => send(prepared, attempt),
     // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
     keyed: ({ client, settings }, carrier) => !!carrier && !!settings.dialect.carrier && !client.registry.ignored.has(endpoint),
   };
-}
-
-/** Takes the body and its content type from the earlier call, and all else from this one. */
-function withBytes(present: ReplayableRequest, { body, json, headers: earlier }: ReplayableRequest): ReplayableRequest {
-  const headers = new Headers(present.headers);
-  const type = earlier.get('content-type');
-  if (type) headers.set('content-type', type);
-  return { ...present, body, json, headers };
 }
 
 /** The request with its key in the place that the record says; `undefined` if the request has no such place. */
