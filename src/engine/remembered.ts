@@ -16,8 +16,6 @@ import type { Result } from './result.js';
 export async function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Promise<Ended> {
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
-  const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
-  if (replay) return replay;
   if (begun.do === 'corrupt') return failed(job, unknown('record'), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(job, unknown('record'), undefined, REASONS['nothing-stored']);
   const { record } = begun;
@@ -25,7 +23,8 @@ export async function rememberedResult(job: OperationRun, begun: Exclude<Begun, 
   if (begun.do === 'mismatch') return { ...failed(job, { ...known(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(job, known(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const { ending, result } = endIn(job, record, begun.wrote);
-  return result ? { outcome: withFacts(job, known(ending)), result } : failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
+  if (result) return { outcome: withFacts(job, known(ending)), result };
+  return (await job.client.parts.answers?.readAgain(job, record)) ?? failed(job, known(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 
 /**

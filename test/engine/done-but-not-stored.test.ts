@@ -4,7 +4,21 @@
  */
 import { describe, expect } from 'vitest';
 import { gocardless, stripe } from '../../src/entries/dialects.js';
-import { clear, derived, forget, move, type Once, type OnceOptions, operation, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
+import {
+  answers as answersFeature,
+  clear,
+  derived,
+  forget,
+  move,
+  type Once,
+  type OnceOptions,
+  operation,
+  pending,
+  refresh,
+  resumeOne,
+  run,
+  settle,
+} from '../../src/entries/index.js';
 import { StoreFault } from '../../src/stores/fault.js';
 import { answers, charged, delayed, doneElsewhere, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
@@ -106,6 +120,18 @@ describe('the next press', () => {
   test('begins anew after a log-out in another tab, if the store has had the end since the press before', async ({ world, page }) => {
     const other = world.open({ ...ONE, ...SHOP });
     await isDone(world, page);
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await world.clock.advance(HOUR);
+    await world.run(clear(other.once));
+    expect(world.record()).toBeUndefined();
+    await beginsAnew(world, page);
+  });
+
+  test('begins anew after a log-out in another tab, also if the press before had the answer from the server', async ({ world }) => {
+    const options = { dialect: stripe(), use: [answersFeature()] };
+    const page = await paid(world, options);
+    const other = world.open({ ...ONE, ...SHOP, ...options });
+    expect((await world.end(page.tab, pay(page.once), replays())).outcome).toMatchObject({ type: 'replayed', from: 'server', key: page.key });
     expect(world.record()).toMatchObject({ state: 'settled' });
     await world.clock.advance(HOUR);
     await world.run(clear(other.once));
