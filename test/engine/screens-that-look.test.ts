@@ -348,6 +348,20 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       expect(world.server.arrivals).toHaveLength(1);
     });
 
+    test('something damages the record of what another tab has done for a page: its screen, which has shown that, goes on saying so', async () => {
+      const { world, one, two } = scene();
+      const screen = onScreen(one.once);
+      await world.end(one.tab, pay(one.once, ONE), lost());
+      await world.end(two.tab, pay(two.once, ONE), charged(answers(201)));
+      await rest();
+      const done = { phase: 'settled', outcome: { effect: 'done' } };
+      expect(screen.state).toMatchObject(done);
+      world.damage((record) => ({ ...record, key: 'x' }));
+      refresh(one.once);
+      await rest();
+      expect(screen.state).toMatchObject(done);
+    });
+
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
       const screen = onScreen(one.once);
