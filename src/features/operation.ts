@@ -68,12 +68,12 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   const shown = states.get(operationKey)?.state;
   // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address, mounted);
-  // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins. A damaged record says
-  // nothing, so what was read before still holds: also an end that another tab has stored, while this page last knew the operation open.
+  // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins. A damaged record may be that,
+  // but says nothing against what else was read: also not against an end that another tab has stored, while this page last knew the operation open.
   const isDamaged = stored && !readRecord(stored);
   const isIdle = state.phase === 'idle';
   const effect = shown?.phase === 'settled' && shown.outcome.effect;
-  const stays = isDamaged ? effect === 'done' || (isIdle && shown?.phase !== 'loading') : isIdle && effect === 'none';
+  const stays = isDamaged ? effect === 'done' || (isIdle && shown?.phase === 'unsettled') : isIdle && effect === 'none';
   if (!flight && !stays && !(mounted && textOf(shown) === textOf(state))) publish(client, operationKey, state);
 }
 

@@ -362,6 +362,18 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       expect(screen.state).toMatchObject(done);
     });
 
+    test('something damages what another tab has begun after this one was refused: the screen no longer shows the refusal', async ({ world }) => {
+      const [one, two] = [world.open(), world.open()];
+      const screen = onScreen(one.once);
+      await world.end(one.tab, pay(one.once, ONE), answers(402, { code: 'card_declined' }));
+      expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'none' } });
+      await world.end(two.tab, pay(two.once, ONE), charged(lost()));
+      world.damage((record) => ({ ...record, key: 'x' }));
+      refresh(one.once);
+      await rest();
+      expect(screen.state).toEqual({ phase: 'idle' });
+    });
+
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
       const screen = onScreen(one.once);
