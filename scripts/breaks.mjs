@@ -21,6 +21,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export function tryBreaks(proof, only, looks) {
   /** @type {readonly B[]} */
   const breaks = JSON.parse(readFileSync(join(root, 'test', proof, 'breaks.json'), 'utf8'));
+  const chosen = breaks.filter(({ name }) => only === undefined || name.includes(only));
+  // Otherwise a misspelled name would look like a proof.
+  if (!chosen.length) throw new Error(`no break of test/${proof}/breaks.json has "${only}" in its name`);
   const copy = mkdtempSync(join(tmpdir(), `oncefetch-${proof}-breaks-`));
   for (const part of new Set(['src', 'test/simulation', `test/${proof}`])) cpSync(join(root, part), join(copy, part), { recursive: true });
   const sound = bundleSimulation(copy, `test/${proof}/main.ts`);
@@ -45,7 +48,7 @@ export function tryBreaks(proof, only, looks) {
   };
   let missed = 0;
   try {
-    for (const broken of breaks.filter(({ name }) => only === undefined || name.includes(only))) {
+    for (const broken of chosen) {
       const { caught, says } = attempt(broken);
       if (!caught) missed++;
       console.log(`${caught ? 'caught' : 'MISSED'}  ${broken.name}\n        ${says}`);
