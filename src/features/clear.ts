@@ -82,6 +82,9 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     if (state.phase === 'settled') publish(client, key, { phase: 'idle' });
     // The request and `meta` of a call whose record the store has lost. The next screen reads the store.
     else if ('left' in state && !listeners.size) states.delete(key);
+    // Its record is damaged: above, all others that are open have lost their `meta`.
+    else if ('pending' in state && state.pending.meta !== undefined)
+      publish(client, key, { phase: 'unsettled', pending: { ...state.pending, meta: undefined, resumable: false } });
   }
   for (const table of [answers, payloads, lastKnown] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);

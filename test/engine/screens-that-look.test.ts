@@ -374,6 +374,18 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       expect(screen.state).toEqual({ phase: 'idle' });
     });
 
+    test('a log-out: the screen of a damaged record shows nothing of the user any more', async () => {
+      const { world, one } = scene({ namespace: 'ann' });
+      const screen = onScreen(one.once);
+      await world.end(one.tab, pay(one.once, { ...ONE, meta: 'to Ann' }), charged(lost()));
+      await rest();
+      expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { meta: 'to Ann' } });
+      world.damage((record) => ({ ...record, key: 'x' }));
+      await world.run(clear(one.once));
+      await rest();
+      expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { meta: undefined, resumable: false } });
+    });
+
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
       const screen = onScreen(one.once);
