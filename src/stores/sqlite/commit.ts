@@ -5,14 +5,20 @@ import type { StoreFault } from '../fault.js';
 import { ordered, recordOf, textOf } from '../text.js';
 import { sqliteFault } from './fault.js';
 import type { SqliteFile } from './file.js';
-import type { Committed, LogFlush } from './flush.js';
+import { type Committed, fs, type LogFlush } from './flush.js';
 import { inTransaction, refuseWithin } from './unfit.js';
 
 /**
- * As it was when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Of those
+ * As they were when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Of those
  * that were there before this module, sinon's have a `clock`, and Node's are bound functions.
  */
 const { setImmediate, setTimeout } = globalThis as typeof globalThis & { setImmediate: { readonly clock?: unknown } };
+/** Calls `run` in a later turn of the event loop, or after `ms`. If both timers are fake, a question to the file system brings the next turn. */
+function later(run: () => void, ms?: number): void {
+  if (setImmediate.clock || /^bound/.test(setImmediate.name)) fs().stat('.', run);
+  else if (ms === undefined) setImmediate(run);
+  else setTimeout(run, ms);
+}
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */
@@ -48,7 +54,7 @@ export async function patiently<T>({ scope, file, busyTimeoutMs }: Waiting, work
       const fault = sqliteFault(scope, error);
       if (fault.reason !== 'blocked' || performance.now() > deadline) throw fault;
     }
-    await new Promise((resolve) => setTimeout(resolve, pause()));
+    await new Promise<void>((resolve) => later(resolve, pause()));
   }
 }
 
@@ -83,10 +89,8 @@ export class GroupCommit {
       if (this.#updates.length) this.#commit(this.#updates.splice(0, GROUP_MAX), true);
       if (this.#updates.length) this.#schedule();
     };
-    // Not a microtask, unless there is nothing else: it would run before the turn has made all of its updates.
-    if (delayMs !== undefined) setTimeout(run, delayMs);
-    else if (setImmediate.clock || /^bound/.test(setImmediate.name)) void Promise.resolve().then(run);
-    else setImmediate(run);
+    // Not a microtask, which would run before the turn has made all of its updates.
+    later(run, delayMs);
   }
 
   #commit(updates: readonly Update[], mayWait: boolean): void {

@@ -18,7 +18,7 @@ export interface Committed {
   readonly reject: (error: unknown) => void;
 }
 
-const fs = () => globalThis.process.getBuiltinModule('node:fs');
+export const fs = () => globalThis.process.getBuiltinModule('node:fs');
 
 /**
  * Whether our own flush is as good as SQLite's. On other systems it may stop at the disk's cache, or the file may be locked. With `--permission`,
