@@ -12,13 +12,14 @@ import { inTransaction, refuseWithin } from './unfit.js';
  * As they were when this module was loaded: the fake timers of a test mean the app's time, and calls would hang until somebody advances them. Of those
  * that were there before this module, sinon's have a `clock`, and Node's are bound functions.
  */
-const { setImmediate, setTimeout } = globalThis as typeof globalThis & { setImmediate: { readonly clock?: unknown } };
-/** Calls `run` in a later turn of the event loop, or after `ms`. If both timers are fake, a question to the file system brings the next turn. */
+const { setImmediate, setTimeout } = globalThis;
+/** Calls `run` in a later turn of the event loop, or after `ms`. Where that timer is fake, a question to the file system brings the next turn. */
 function later(run: () => void, ms?: number): void {
-  if (setImmediate.clock || /^bound/.test(setImmediate.name)) fs().stat('.', run);
-  else if (ms === undefined) setImmediate(run);
-  else setTimeout(run, ms);
+  const timer: ((run: () => void, ms?: number) => unknown) & { readonly clock?: unknown } = ms === undefined ? setImmediate : setTimeout;
+  if (timer.clock || /^bound/.test(timer.name)) fs().stat('.', run);
+  else timer(run, ms);
 }
+
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
 /** The longest pause between two tries for another process's lock, ms. It is random, so that processes do not always try at the same time. */

@@ -237,6 +237,8 @@ test('nor while it waits for the lock of another connection', async () => {
 test.for([
   ['sinon, as in Vitest and Jest', () => vi.useFakeTimers(), () => vi.useRealTimers()],
   ["Node's test runner", () => mock.timers.enable(), () => mock.timers.reset()],
+  ['sinon, only setTimeout', () => vi.useFakeTimers({ toFake: ['setTimeout'] }), () => vi.useRealTimers()],
+  ["Node's test runner, only setTimeout", () => mock.timers.enable({ apis: ['setTimeout'] }), () => mock.timers.reset()],
 ] as const)('nor if they were installed before the store was imported, as by the configuration of a runner: %s', async ([, install, restore]) => {
   vi.resetModules();
   install();
