@@ -7,7 +7,7 @@ import { generic } from '../../src/dialects/generic.js';
 import { clear, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { MINUTE, NAME, ONE, pay, test, type World } from '../support/world.js';
+import { MINUTE, NAME, ONE, onScreen, pay, rest, test, type World } from '../support/world.js';
 
 /** The guest presses, the answer and all records are lost, and `move` brings what the page knows. */
 async function movedAfterLoss(world: World, tab: Tab, options: OnceOptions = {}) {
@@ -38,6 +38,30 @@ test('a second `move`, after the user has paid and logged out, does not bring it
   const end = await world.end(tab, pay(ann), charged(answers(201)));
   expect(end.outcome).toMatchObject({ type: 'fresh' });
   expect(end.outcome?.key).not.toBe(key);
+});
+
+test('so has it if the record was torn, so that nobody can read whose it is', async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  world.damage((record) => JSON.stringify(record).slice(0, 99));
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('if the record was damaged, and moved as it is: the screen goes on showing it, and the press is refused', async ({ world, tab }) => {
+  let user = 'guest';
+  const once = tab.once({ ...ONE, namespace: () => user });
+  const shown = onScreen(once);
+  const { outcome } = await world.end(tab, pay(once), charged(lost()));
+  world.damage((record) => ({ ...record, key: 'x' }));
+  user = 'ann';
+  await world.run(move(once, 'guest'));
+  await rest();
+  const unsettled = { phase: 'unsettled', pending: { key: outcome?.key } };
+  expect(shown.state).toMatchObject(unsettled);
+  expect((await world.end(tab, pay(once))).code).toBe('ERR_ONCE_RECORD');
+  await rest();
+  expect(shown.state).toMatchObject(unsettled);
 });
 
 test('what is done is not sent again', async ({ world, tab }) => {
