@@ -3,7 +3,7 @@
 import { checkOne } from '../check.js';
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
-import { readRecord } from '../core/record.js';
+import { type OnceRecord, readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { publish } from '../engine/observe.js';
@@ -52,6 +52,15 @@ const IDLE: OperationState = { phase: 'idle' };
 const textOf = (state: OperationState | undefined): string | undefined => JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 
 /**
+ * Drops what this page last knew to be open, if another tab has ended it as none, or has forgotten it: once a sweep has removed that record, the next press
+ * would otherwise go on with the old key.
+ */
+function dropEnded({ registry: { lastKnown } }: Client, operationKey: OperationKey, found: OnceRecord | undefined): void {
+  const known = lastKnown.get(operationKey);
+  if (found?.state === 'retired' && !found.keyInUse && known?.key === found.key && !known.ending) lastKnown.delete(operationKey);
+}
+
+/**
  * Reads the stored record, and shows it on the operation's screens. `mounted`: it reads because a screen has begun to listen. Then it tells
  * screens of changes only, because a component that makes a client at each render would otherwise be rendered without end.
  */
@@ -61,6 +70,7 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   const before = states.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
   const stored = await readStored(place);
+  dropEnded(client, operationKey, readRecord(stored));
   const state = stateOf(client, operationKey, stored);
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);

@@ -4,10 +4,10 @@
  */
 import { expect } from 'vitest';
 import { GENERIC, generic } from '../../src/dialects/generic.js';
-import { clear, forget, move, type Once, resumeOne, run, settle } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { DAY, HOUR, NAME, ONE, pay, test, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, ONE, onScreen, pay, rest, test, type World } from '../support/world.js';
 
 const SHOP = { namespace: 'shop' } as const;
 
@@ -119,6 +119,24 @@ test('nor once the page has heard that another tab ended it: what is forgotten a
   await world.run(forget(other.once, NAME));
   world.empty();
   expect((await world.end(tab, pay(once), charged(answers(201)))).outcome?.key).not.toBe(key);
+});
+
+test.for<[string, (once: Once) => Promise<void>]>([
+  ['forgotten it', (once) => forget(once, NAME, { evenIfUnknown: true })],
+  ['settled it as none', (once) => settle(once, NAME, 'none')],
+])('nor once a screen of the page has seen that another tab has %s, although a sweep has removed that since', async ([, change], { world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const shown = onScreen(once);
+  await rest();
+  expect(shown.state).toMatchObject({ phase: 'unsettled', pending: { key } });
+  await world.run(change(world.open({ ...ONE, ...SHOP }).once));
+  // What the other tab tells this page to do.
+  refresh(once);
+  await rest();
+  expect(shown.state).toMatchObject({ phase: 'idle' });
+  await world.clock.advance(25 * HOUR);
+  world.empty();
+  await world.beginsAnew({ tab, once }, key);
 });
 
 test.for([
