@@ -5,7 +5,7 @@ import { bare } from '../core/bare.js';
 import type { KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
-import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
+import { addressOf, digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { knownDone } from '../engine/last-known.js';
 import { announceChange, publish } from '../engine/observe.js';
@@ -86,8 +86,10 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     else if ('pending' in state && state.pending.meta !== undefined)
       publish(client, key, { phase: 'unsettled', pending: { ...state.pending, meta: undefined, resumable: false } });
   }
-  for (const table of [answers, payloads, lastKnown] as readonly Map<OperationKey | KeyedOperation, unknown>[])
+  for (const table of [answers, payloads] as readonly Map<OperationKey | KeyedOperation, unknown>[])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
+  // What is open is kept here, too: the app may empty its storage at a log-out.
+  for (const [key, { ending }] of lastKnown) if ((forget || ending) && isOperationOf(client, namespace, key)) lastKnown.delete(key);
   return kept;
 }
 
@@ -103,6 +105,7 @@ function stub(record: OnceRecord, storeNow: number, totalMs: number, runsUntil: 
 }
 
 async function clearSettled(client: Client, namespace: Namespace, forget: boolean, runsUntil: number): Promise<void> {
+  const { lastKnown } = client.registry;
   const ns = await digestOfNamespace(client, namespace);
   // Pending records were cleared before; of those, only damaged ones are left.
   for (const store of storesOf(client))
@@ -112,6 +115,9 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
           const current = readRecord(stored);
           if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
           if (current.state !== state || state === 'pending') return { value: undefined };
+          // This page may not have heard of that end.
+          const { operationKey } = addressOf(client, current.label, namespace, current);
+          if (!current.keyInUse && lastKnown.get(operationKey)?.key === current.key) lastKnown.delete(operationKey);
           return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs, runsUntil), value: undefined };
         };
         await updateStored({ client, store, id: (found as OnceRecord).id }, remove);

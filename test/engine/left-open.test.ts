@@ -70,6 +70,32 @@ test('the user logs in on another page, and `move` takes the record there: this 
   expect(world.server.keys).toEqual([key, key]);
 });
 
+test.for([
+  ['before', (world: World) => world.empty(), () => {}],
+  ['after', () => {}, (world: World) => world.empty()],
+] as const)('a log-out keeps the key also if the store is emptied right %s it', async ([, before, after], { world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  before(world);
+  await world.run(clear(once));
+  after(world);
+  await world.clock.advance(HOUR);
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+});
+
+test.for<[string, (once: Once, tab: Tab, world: World) => Promise<unknown>]>([
+  ['settled as done', (once) => settle(once, NAME, 'done')],
+  ['pressed again', (once, tab, world) => world.end(tab, pay(once), replays())],
+  ['settled as none', (once) => settle(once, NAME, 'none')],
+])('but not of what another tab has %s since', async ([, change], { world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const other = world.open({ ...ONE, ...SHOP });
+  await world.run(change(other.once, other.tab, world));
+  await world.clock.advance(HOUR);
+  await world.run(clear(once));
+  expect(world.record()).toBeUndefined();
+  await world.beginsAnew({ tab, once }, key);
+});
+
 const ENDS: [string, (world: World, once: Once) => Promise<unknown>][] = [
   ['it was settled by hand', (world, once) => world.run(settle(once, NAME, 'done'))],
   ['it was forgotten', (world, once) => world.run(forget(once, NAME, { evenIfUnknown: true }))],
