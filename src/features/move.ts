@@ -224,7 +224,8 @@ function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: 
 
 /**
  * Brings what only this page knows to operations of the user: what it knows to be done, although the store did not take that, because another tab may
- * have moved the operation before this page could; and what an earlier call left open, if the store has lost its record, or has it damaged.
+ * have moved the operation before this page could; and what an earlier call left open, if another tab has moved it, or if the store has lost its record
+ * or has it damaged.
  */
 async function moveKnown(client: Client, from: Namespace, to: Namespace): Promise<void> {
   const { lastKnown } = client.registry;
@@ -233,8 +234,10 @@ async function moveKnown(client: Client, from: Namespace, to: Namespace): Promis
       const { id, ns, operationKey: own } = await placeIn(client, to, known);
       const stored = readRecord(await readStored({ client, operationKey: own, id }));
       const isLost = !stored && !lastKnown.has(own) && !readRecord(await readStored({ client, operationKey, id: known.id }));
+      // Another page may have moved it.
+      const comes = isLost || (!known.ending && stored?.key === known.key);
       // The next `move` must not bring it again: by then the user's operation may have ended.
-      if (isLost) lastKnown.delete(operationKey);
-      if (isLost || known.ending) showMoved(client, operationKey, own, isLost ? seal(ownedAs({ id, ns }, known, apartIn(client))) : stored, known);
+      if (comes) lastKnown.delete(operationKey);
+      if (comes || known.ending) showMoved(client, operationKey, own, isLost ? seal(ownedAs({ id, ns }, known, apartIn(client))) : stored, known);
     }
 }

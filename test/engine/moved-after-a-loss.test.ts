@@ -24,6 +24,30 @@ test("the user's press has the key of the guest's, of which nobody knows how it 
   expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key });
 });
 
+/** The guest presses, and the answer is lost. Another page moves it to the user, then this one, before the store loses it. */
+async function movedElsewhere(world: World, tab: Tab) {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  await world.run(move(world.open({ namespace: 'ann' }).once, 'guest'));
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  return { ann, key: outcome?.key };
+}
+
+test('so it has if another page has moved it first, and the store loses it after that', async ({ world, tab }) => {
+  const { ann, key } = await movedElsewhere(world, tab);
+  world.empty();
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key });
+});
+
+test('what another page has moved first does not come again after the user has paid and logged out', async ({ world, tab }) => {
+  const { ann, key } = await movedElsewhere(world, tab);
+  await world.end(tab, pay(ann), replays());
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(ann));
+  await world.run(move(ann, 'guest'));
+  await world.beginsAnew({ tab, once: ann }, key);
+});
+
 test('where keys count for one account only, it is not sent again in the account of the user', async ({ world, tab }) => {
   const { ann, key } = await movedAfterLoss(world, tab, { dialect: generic() });
   expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key, attempts: 0 });
