@@ -121,7 +121,10 @@ function knownTo(drive: Driver) {
 /** Checks everything that may have changed since the last attempt. Like the other two checks, it gives how the drive stops; `undefined` if it goes on. */
 export async function checkBeforeAttempt(drive: Driver): Promise<Stopped | undefined> {
   const { job, record } = drive;
-  if (await isOvertaken(job)) return stopWith(drive, 'aborted');
+  // An own key, such as a child key, may have been sent before, so the outcome is unknown. But this call has sent nothing, and the next run of the function
+  // may have another key: put back what this call found.
+  const undo = async () => drive.ambiguous && drive.start.inserted && !drive.attempts && commit(job, record, () => record.previous ?? null);
+  if (await isOvertaken(job, undo)) return stopWith(drive, 'aborted');
   const stopped = checkQuickly(drive);
   // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
   const mustLook = drive.attempts || drive.waited || sleptSince(job.client, record.touchedAt - job.seen.aheadMs);

@@ -21,10 +21,14 @@ export const isWithin = ({ client, operationKey }: Call): boolean | undefined =>
 
 /**
  * Whether another driver has taken over the operation of a function around the caller, and may have been told that there was no effect. Ask it after the
- * claim of a call: who takes over later, and makes the same call, finds its record, and goes on with its key.
+ * claim of a call: who takes over later, and makes the same call, finds its record, and goes on with its key. `undo`: takes the claim back.
  */
-export async function isOvertaken({ client }: Pick<Call, 'client'>): Promise<boolean> {
-  for (const outer of client.platform.nesting?.around() ?? []) if (await outer.overtaken()) return true;
+export async function isOvertaken({ client }: Pick<Call, 'client'>, undo: () => Promise<unknown>): Promise<boolean> {
+  for (const outer of client.platform.nesting?.around() ?? []) {
+    if (!(await outer.overtaken())) continue;
+    await undo();
+    return true;
+  }
   return false;
 }
 

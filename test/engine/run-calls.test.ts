@@ -73,6 +73,35 @@ describe('a process that sleeps in the function of `run`, until another one is t
     expect(world.server.charged.size).toBe(1);
   });
 
+  test.each([
+    ['nothing', []],
+    ['a refusal that leaves the key in use', [answers(429)]],
+    ['an earlier effect', [charged(answers(201))]],
+  ])('before its call under a child key, over a record of %s: that record is as before, and the next delivery charges', async (_, before) => {
+    const { world, start, told } = scene();
+    const [first, second] = [start('first'), start('second')];
+    const options = { operation: ['charge', 'c1'], repeat: 'always', limits: { attempts: 1 } } as const;
+    if (before.length) await world.end(first.tab, pay(first.once, options), ...before);
+    const found = world.record(['charge', 'c1']);
+    const charge = ({ once }: Process, { child }: Attempt) => pay(once, { ...options, key: child('charge') });
+    const work = (process: Process, effect: (attempt: Attempt) => unknown) =>
+      process.tab.in(() => watched(run(process.once, NAME, effect as () => Promise<Response>, { limits: { attempts: 1 } })));
+    const { effect, end } = slow((attempt) => charge(first, attempt));
+    const [sleeping] = await world.begin(work(first, effect));
+    first.tab.freeze();
+    await world.clock.advance(40 * SECOND);
+    // The other process finds that the order is cancelled.
+    const refused = () => new Response(null, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+    expect(await told(second, work(second, refused))).toMatchObject({ effect: 'none' });
+    first.tab.thaw();
+    await end();
+    expect(await told(first, sleeping)).toMatchObject({ effect: 'unknown' });
+    expect(world.record(['charge', 'c1'])).toEqual(found);
+    world.server.otherwise = charged(answers(201));
+    const again = work(second, (attempt) => charge(second, attempt));
+    expect(await told(second, again)).toMatchObject({ effect: 'done' });
+  });
+
   // Its claim is behind the first one.
   test.each(Array.from({ length: 23 }, (_, crossing) => crossing + 2))(
     'at crossing %i: nothing is charged after that, until the next delivery',
