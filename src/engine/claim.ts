@@ -80,7 +80,7 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
   return undefined;
 }
 
-/** Makes the store ready for the operation: stores there what only this page knows of its end, and names this client, if its leases need that. */
+/** Makes the store ready for the operation, and names this client, if its leases need that. */
 export async function readyStore(job: OperationRun): Promise<void> {
   const { client, settings } = job;
   await returnToStore(job);
@@ -95,14 +95,6 @@ export async function readyStore(job: OperationRun): Promise<void> {
   // Where a lock says who drives, nobody asks whether the owner's process is gone, so any name will do.
   if (job.locked) client.owner ??= client.platform.randomness.uuid();
   else if (isShared(job)) await nameOwner(client, ready ?? store);
-  // First store the end that this page knows. It replaces an end as none that another tab has stored. It replaces a pending record only if this call may
-  // mean another effect, and if neither a log-out nor another driver has changed that record.
-  const storeEnd = (stored: unknown, now: number) => {
-    const known = lastKnownOf(job, now, stored);
-    const found = readRecord(stored);
-    return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
-  };
-  if (client.registry.lastKnown.get(job.operationKey)?.ending) await orStoreError(job, updateStored(job, storeEnd));
 }
 
 /** Other contexts share the store, and must be able to tell whether a driver holds the record, or an attempt may be on its way. */
@@ -161,7 +153,7 @@ function mayBeTaken(job: OperationRun, kind: MadeKey['keyKind'], now: number): b
 }
 
 /**
- * Claims the operation: makes one durable update, which decides what this call does with the record that it finds. If there is none, it stores one with a
+ * Claims the operation: stores what only this page knows of its end, then makes one durable update, which decides what this call does with the record that it finds. If there is none, it stores one with a
  * new key, before the first byte leaves. `made`: the new key, if it is made already.
  */
 export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
@@ -185,6 +177,13 @@ export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isS
   const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
   let known: OnceRecord | undefined;
+  // Stores the end that this page knows. It replaces an end as none that another tab has stored. It replaces a pending record only if this call may mean
+  // another effect, and if neither a log-out nor another driver has changed that record.
+  const storeEnd = (stored: unknown, storeNow: number) => {
+    known = lastKnownOf(job, storeNow, stored);
+    const found = readRecord(stored);
+    return { value: 0, next: found?.ending || (settings.repeat !== 'never' && known?.revision === found?.revision) ? known : undefined };
+  };
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();
     job.seen.aheadMs = storeNow - now;
@@ -199,6 +198,7 @@ export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isS
     return { value: begun, next: begun.wrote };
   };
   try {
+    if (client.registry.lastKnown.get(job.operationKey)?.ending) await updateStored(job, storeEnd);
     return await updateStored(job, change, isNamed ? 'strict' : 'relaxed');
   } catch (cause) {
     const now = platform.clock.now();
@@ -206,7 +206,7 @@ export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isS
     if (now - job.seen.at <= STORE_TIMEOUT_MS) job.seen.at = now;
     // A store that takes nothing keeps no page from telling the end that it knows.
     const told = begins(known, claimant, now, now);
-    if (told.do === 'remembered' && begun?.do !== 'nothing') return told;
+    if (told.do === 'remembered' && begun?.do !== 'nothing' && isSamePerson(job)) return told;
     // If the store can't tell whether it took the record, it has called the change again, with a value that is no record.
     if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // The feature can't look for `Late` itself: another copy of the package has its own.

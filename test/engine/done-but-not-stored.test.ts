@@ -108,10 +108,29 @@ describe('the next press', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('of a user who has left meanwhile is not told, while the store fails', async ({ world }) => {
+  test.for<[string, Press, TabOptions]>([
+    ["with repeat: 'if-changed'", { repeat: 'if-changed' }, {}],
+    ["with repeat: 'if-changed', beside a store that is not atomic", { repeat: 'if-changed' }, { claims: { atomic: false } }],
+  ])('%s sends nothing if the store has been full since the end; an edited form is not told done', async ([, press, of], { world }) => {
+    const page = await paid(world, {}, of, () => full(world.tabs[0] as Tab), press);
+    await isDone(world, page, press);
+    await isDone(world, page, press);
+    expect(await world.end(page.tab, pay(page.once, { ...press, ...EDITED }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('sends nothing if a full store has the end as none that another page has settled: that page does not know that it is done', async ({ world }) => {
+    const page = await paid(world, {}, {}, () => full(world.tabs[0] as Tab));
+    const other = world.open({ ...ONE, ...SHOP });
+    await world.clock.advance(60 * SECOND);
+    await world.run(settle(other.once, NAME, 'none'));
+    await isDone(world, page);
+  });
+
+  test.for([0, 1])('of a user who has left meanwhile is not told, while the store fails (update %i)', async (update, { world }) => {
     let user = 'shop';
     const page = await paid(world, { namespace: () => user });
-    page.tab.faults.next('none', 'fail-before-commit');
+    page.tab.faults.next(...(update ? (['none'] as const) : []), 'fail-before-commit');
     const press = pay(page.once);
     user = 'bob';
     expect(await world.end(page.tab, press)).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
