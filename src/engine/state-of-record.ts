@@ -34,7 +34,11 @@ export function stateOf(client: Client, operationKey: OperationKey, stored: unkn
   // is there, and may have taken effect.
   const known = lastKnownOf({ client, operationKey }, client.platform.clock.now(), stored);
   const record = known?.ending || stored ? (known ?? found) : undefined;
-  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
+  if (record?.state === 'pending') {
+    const pending = pendingOf(client, operationKey, record);
+    // What only this page knows, because the record is damaged, no `resume` finds.
+    return { phase: 'unsettled', pending: found ? pending : { ...pending, resumable: false } };
+  }
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: withFacts({ client, operationKey, name: decodeName(record.label) }, endOf(record, record.ending, false)) }
     : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.

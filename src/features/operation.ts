@@ -71,7 +71,7 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   const place = { client, operationKey, ...(await idsOf(client, address)) };
   const stored = await readStored(place);
   dropEnded(client, operationKey, readRecord(stored));
-  const state = stateOf(client, operationKey, stored);
+  let state = stateOf(client, operationKey, stored);
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
@@ -81,9 +81,10 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins. A damaged record may be that,
   // but says nothing against what else was read: also not against an end that another tab has stored, while this page last knew the operation open.
   const isDamaged = stored && !readRecord(stored);
-  const isIdle = state.phase === 'idle';
+  // No `resume` finds a damaged record.
+  if (isDamaged && state.phase === 'idle' && shown?.phase === 'unsettled') state = { ...shown, pending: { ...shown.pending, resumable: false } };
   const effect = shown?.phase === 'settled' && shown.outcome.effect;
-  const stays = isDamaged ? effect === 'done' || (isIdle && shown?.phase === 'unsettled') : isIdle && effect === 'none';
+  const stays = isDamaged ? effect === 'done' : state.phase === 'idle' && effect === 'none';
   if (!flight && !stays && !(mounted && textOf(shown) === textOf(state))) publish(client, operationKey, state);
 }
 

@@ -228,7 +228,7 @@ describe('a screen that read the store during a call, or a change by hand, shows
     test('unsettled, after something has damaged the record, because an attempt of this page may have arrived', async () => {
       expect(await loses(async (world) => world.damage((record) => ({ ...record, key: 'x' })))).toMatchObject({
         phase: 'unsettled',
-        pending: { sent: 'maybe' },
+        pending: { sent: 'maybe', resumable: false },
       });
     });
 
@@ -329,24 +329,27 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
     });
 
     test.each([
-      ['open', lost(), { phase: 'unsettled', pending: { sent: 'maybe' } }],
+      ['open', lost(), { phase: 'unsettled', pending: { sent: 'maybe', resumable: false } }],
       ['done', answers(201), { phase: 'settled', outcome: { effect: 'done' } }],
-    ] as const)('something damages the record of what is %s: no screen that has shown it says that there is nothing', async (_, answer, state) => {
-      const { world, one, two } = scene();
-      const screens = [onScreen(one.once), two.tab.in(() => onScreen(two.once))];
-      const shown = () => screens.map((screen) => screen.state);
-      await world.end(one.tab, pay(one.once, ONE), charged(answer));
-      await rest();
-      world.damage((record) => ({ ...record, key: 'x' }));
-      refresh(one.once);
-      two.tab.in(() => refresh(two.once));
-      await rest();
-      expect(shown()).toMatchObject([state, state]);
-      expect(await world.end(one.tab, pay(one.once, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
-      await rest();
-      expect(shown()).toMatchObject([state, state]);
-      expect(world.server.arrivals).toHaveLength(1);
-    });
+    ] as const)(
+      'something damages the record of what is %s: no screen that has shown it says that there is nothing, or offers a resume',
+      async (_, answer, state) => {
+        const { world, one, two } = scene({ keep: { request: true } });
+        const screens = [onScreen(one.once), two.tab.in(() => onScreen(two.once))];
+        const shown = () => screens.map((screen) => screen.state);
+        await world.end(one.tab, pay(one.once, ONE), charged(answer));
+        await rest();
+        world.damage((record) => ({ ...record, key: 'x' }));
+        refresh(one.once);
+        two.tab.in(() => refresh(two.once));
+        await rest();
+        expect(shown()).toMatchObject([state, state]);
+        expect(await world.end(one.tab, pay(one.once, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
+        await rest();
+        expect(shown()).toMatchObject([state, state]);
+        expect(world.server.arrivals).toHaveLength(1);
+      },
+    );
 
     test('something damages the record of what another tab has done for a page: its screen, which has shown that, goes on saying so', async () => {
       const { world, one, two } = scene();
