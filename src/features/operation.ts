@@ -114,13 +114,13 @@ async function look(client: Client, address: OperationAddress, mounted = false):
  * Reads the stored record in a microtask, so that many screens of one operation, which are told in one tick, share one read. Each of several reads
  * would show its result to all of them, and those that it overtakes would read again.
  */
-function lookOnce(client: Client, address: OperationAddress): void {
+function lookOnce(client: Client, address: OperationAddress, mounted?: boolean): void {
   const found = shownState(client, address.operationKey);
   if (found.reader === client) return;
   found.reader = client;
   void Promise.resolve().then(() => {
     found.reader = undefined;
-    return look(client, address);
+    return look(client, address, mounted);
   });
 }
 
@@ -147,7 +147,9 @@ class ObservedOperation implements Operation {
 
   get state(): OperationState {
     const address = this.#placeNow();
-    const state = address ? this.#load(address).state : LOADING;
+    const { state, listeners } = address ? this.#load(address) : { state: LOADING };
+    // Nobody subscribes, so nobody tells this page that another tab has settled it.
+    if (address && state.phase === 'unsettled' && !listeners?.size) lookOnce(this.#client, address, true);
     return state.phase === 'idle' ? IDLE : state;
   }
 

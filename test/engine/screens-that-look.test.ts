@@ -31,6 +31,27 @@ test.for(['before there was any screen', 'while another screen is open', 'after 
   },
 );
 
+test('another tab settles what is unsettled here: who reads the state and does not subscribe sees that at the next look, and reads once for each', async ({
+  world,
+}) => {
+  const [here, there] = [world.open(), world.open()];
+  const look = () => here.tab.in(() => operation(here.once, NAME).state);
+  await world.end(there.tab, pay(there.once, ONE), charged(lost()));
+  expect(look()).toEqual({ phase: 'loading' });
+  await rest();
+  const shown = look();
+  expect(shown).toMatchObject({ phase: 'unsettled' });
+  await rest();
+  expect(look()).toBe(shown);
+  await rest();
+  await world.end(there.tab, pay(there.once, ONE), replays());
+  const read = vi.spyOn(here.tab.store, 'read');
+  for (let looks = 0; looks < 10; looks++) expect(look()).toBe(shown);
+  await rest();
+  expect(read).toHaveBeenCalledOnce();
+  expect(look()).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+});
+
 test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
   const plain = memoryStore();
   let held: Promise<void> | undefined;
