@@ -1,6 +1,6 @@
 /** Starts real Redis and PostgreSQL servers for tests, each on a free loopback port and in its own folder. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,7 +169,11 @@ export async function startPostgres(): Promise<PostgresServer> {
       init(made);
       template = made;
     }
-    run('cp', '-R', '-p', template, data);
+    cpSync(template, data, { recursive: true });
+    // PostgreSQL starts on a folder only if it is its user's own. `cpSync` keeps neither owners nor the modes of folders.
+    chmodSync(data, 0o700);
+    if (uid !== undefined && gid !== undefined)
+      for (const path of ['.', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]) chownSync(join(data, path), uid, gid);
   }
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
