@@ -153,8 +153,8 @@ function mayBeTaken(job: OperationRun, kind: MadeKey['keyKind'], now: number): b
 }
 
 /**
- * Claims the operation: stores what only this page knows of its end, then makes one durable update, which decides what this call does with the record that it finds. If there is none, it stores one with a
- * new key, before the first byte leaves. `made`: the new key, if it is made already.
+ * Claims the operation: stores what only this page knows of its end, then makes one durable update, which decides what this call does with the record that
+ * it finds. If there is none, it stores one with a new key, before the first byte leaves. `made`: the new key, if it is made already.
  */
 export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isSecond = false): Promise<Begun> {
   const { client, settings } = job;
