@@ -59,6 +59,37 @@ test('a worker that ends in the middle of its attempt leaves its key to the page
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });
 
+test('a worker whose thread is blocked before its first attempt, while the page pays under its key: it sends nothing, and learns the end', async ({ shop }) => {
+  const [worker, frame] = await Promise.all([openWorker(), openFrame()]);
+  const { url, namespace } = shop;
+  const blocked = worker.run(
+    async (lib, url, namespace) => {
+      const headers = () => {
+        for (const until = Date.now() + 3500; Date.now() < until; );
+        return {};
+      };
+      const once = lib.createOnce({ ...lib.SOON, namespace, headers });
+      return lib.outcomeOf(await once.fetch(url, { method: 'POST', body: '{"card":"1"}', once: ['pay', 1] }).catch((error) => error));
+    },
+    url,
+    namespace,
+  );
+  await expect.poll(() => shop.locks()).toHaveLength(1);
+  const told = await frame.run(
+    async (lib, url, namespace) => {
+      const once = lib.createOnce({ ...lib.SOON, namespace, limits: { attemptMs: 1000 } });
+      const pay = async (card: string) =>
+        lib.outcomeOf(await once.fetch(url, { method: 'POST', body: JSON.stringify({ card }), once: ['pay', 1] }).catch((error) => error))?.effect;
+      return [await pay('declined'), await pay('2')];
+    },
+    url,
+    namespace,
+  );
+  expect(told).toEqual(['unknown', 'done']);
+  expect(await blocked).toMatchObject({ effect: 'done', attempts: 0 });
+  expect(sends(await shop.oneEffect())).toHaveLength(2);
+});
+
 test('a page, a worker and a shared worker that pay at once make one effect', async ({ shop }) => {
   const realms = await Promise.all([openFrame(), openWorker(), openSharedWorker()]);
   const told = await Promise.allSettled(realms.map((realm) => pay(realm, shop)));
