@@ -46,7 +46,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   store: ['the store failed, so that what happened could not be read or written'],
   busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
   record: [
-    'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
+    'there is nothing to send: no request is stored (keep.request), what is stored is damaged, or this call has no body that can be sent',
     'If the error is ERR_ONCE_RECORD, see there. Otherwise call again with a body that can be sent, or settle it.',
   ],
   aborted: ['the call was aborted, its client closed, or another process took over the function around it'],

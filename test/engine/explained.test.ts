@@ -3,10 +3,21 @@
  * explained, and the guide that an explanation points to exists.
  */
 import { describe, expect } from 'vitest';
-import { createOnce, type Explanation, explain, logTo, memoryStore, type OnceEvent, type Outcome, outcomeOf, subscribe } from '../../src/entries/index.js';
+import {
+  createOnce,
+  type Explanation,
+  explain,
+  logTo,
+  memoryStore,
+  type OnceEvent,
+  type Outcome,
+  outcomeOf,
+  resumeOne,
+  subscribe,
+} from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, cut, delayed, type Entry, lost, replays } from '../support/server.js';
-import { newWorld, pay, test } from '../support/world.js';
+import { NAME, newWorld, pay, test } from '../support/world.js';
 
 const lines = () => {
   const told: string[] = [];
@@ -161,6 +172,13 @@ describe('explain', () => {
   test('sends nobody whose record is damaged to settle, which refuses it', () => {
     const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'record', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
     expect(explain(outcome).next).toBe('If the error is ERR_ONCE_RECORD, see there. Otherwise call again with a body that can be sent, or settle it.');
+  });
+
+  test('says after a restart that no request was kept, and which option keeps it', async ({ world }) => {
+    await world.interrupted(lost());
+    const { tab, once } = world.open();
+    const { outcome } = await world.end(tab, resumeOne(once, NAME));
+    expect(explain(outcome as Outcome).summary).toContain('no request is stored (keep.request)');
   });
 
   test('does not call an answer lost that said that the work went on', async () => {
