@@ -52,6 +52,8 @@ export interface ShownState {
   readonly listeners: Set<() => void>;
   /** The client that is about to read it from the store. */
   reader?: object | undefined;
+  /** A look without a subscription is reading it. */
+  looks?: boolean;
   /** Another read is scheduled, by a client that closes with this signal. */
   scheduled?: StopSignal | undefined;
 }

@@ -85,7 +85,12 @@ async function showStored(client: Client, address: OperationAddress, mounted: bo
   if (isDamaged && state.phase === 'idle' && shown?.phase === 'unsettled') state = { ...shown, pending: { ...shown.pending, resumable: false } };
   const effect = shown?.phase === 'settled' && shown.outcome.effect;
   const stays = isDamaged ? effect === 'done' : state.phase === 'idle' && effect === 'none';
-  if (!flight && !stays && !(mounted && textOf(shown) === textOf(state))) publish(client, operationKey, state);
+  if (flight || stays || (mounted && textOf(shown) === textOf(state))) return;
+  const found = states.get(operationKey);
+  // Nobody subscribes, so the next look shows it. If two clients disagree on whether it is resumable, and screens look whenever they are told of a change,
+  // telling them here would make them look without end.
+  if (found?.state.phase === state.phase && !found.listeners.size) found.state = state;
+  else publish(client, operationKey, state);
 }
 
 /** How long after a failed read the store is read again, ms. */
@@ -98,8 +103,8 @@ async function look(client: Client, address: OperationAddress, mounted = false):
     await showStored(client, address, mounted);
   } catch {
     const found = states.get(address.operationKey);
-    // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
-    if (!found?.listeners.size) states.delete(address.operationKey);
+    // Without listeners, drop the state, so that the next screen reads again. What is unsettled is read at each look anyway.
+    if (!found?.listeners.size) found?.state.phase !== 'unsettled' && states.delete(address.operationKey);
     else if (found.scheduled?.aborted !== false) {
       found.scheduled = client.closing;
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
@@ -114,13 +119,13 @@ async function look(client: Client, address: OperationAddress, mounted = false):
  * Reads the stored record in a microtask, so that many screens of one operation, which are told in one tick, share one read. Each of several reads
  * would show its result to all of them, and those that it overtakes would read again.
  */
-function lookOnce(client: Client, address: OperationAddress, mounted?: boolean): void {
+function lookOnce(client: Client, address: OperationAddress): void {
   const found = shownState(client, address.operationKey);
   if (found.reader === client) return;
   found.reader = client;
   void Promise.resolve().then(() => {
     found.reader = undefined;
-    return look(client, address, mounted);
+    return look(client, address);
   });
 }
 
@@ -147,9 +152,14 @@ class ObservedOperation implements Operation {
 
   get state(): OperationState {
     const address = this.#placeNow();
-    const { state, listeners } = address ? this.#load(address) : { state: LOADING };
-    // Nobody subscribes, so nobody tells this page that another tab has settled it.
-    if (address && state.phase === 'unsettled' && !listeners?.size) lookOnce(this.#client, address, true);
+    if (!address) return LOADING;
+    const found = this.#load(address);
+    const { state } = found;
+    // Nobody subscribes, so nobody tells this page that another tab has settled it. One read at a time, because a store may be slower than the looks come.
+    if (state.phase === 'unsettled' && !found.listeners.size && !found.looks) {
+      found.looks = true;
+      void look(this.#client, address, true).then(() => (found.looks = false));
+    }
     return state.phase === 'idle' ? IDLE : state;
   }
 

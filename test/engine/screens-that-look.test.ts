@@ -3,6 +3,7 @@
  * before and after, that there is nothing.
  */
 import { describe, expect, onTestFinished, vi } from 'vitest';
+import { stripe } from '../../src/entries/dialects.js';
 import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { ScanQuery, TabChannel, Tabs } from '../../src/ports.js';
@@ -46,10 +47,70 @@ test('another tab settles what is unsettled here: who reads the state and does n
   await rest();
   await world.end(there.tab, pay(there.once, ONE), replays());
   const read = vi.spyOn(here.tab.store, 'read');
+  const told = vi.fn();
+  here.tab.in(() => watch(here.once, told));
   for (let looks = 0; looks < 10; looks++) expect(look()).toBe(shown);
   await rest();
   expect(read).toHaveBeenCalledOnce();
+  expect(told).toHaveBeenCalledOnce();
   expect(look()).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+});
+
+/** A page that shows an unsettled operation, and does not subscribe. */
+async function looked(world: World) {
+  const page = world.open(ONE);
+  await world.end(page.tab, pay(page.once), charged(lost()));
+  const look = () => page.tab.in(() => operation(page.once, NAME).state);
+  look();
+  await rest();
+  const shown = look();
+  expect(shown).toMatchObject({ phase: 'unsettled' });
+  await rest();
+  return { ...page, look, shown };
+}
+
+test('the store fails at such a look: the state stays', async ({ world }) => {
+  const { tab, look, shown } = await looked(world);
+  const read = vi.spyOn(tab.store, 'read').mockRejectedValue(new Error('denied'));
+  for (let looks = 0; looks < 3; looks++) {
+    expect(look()).toBe(shown);
+    await rest();
+  }
+  expect(read).toHaveBeenCalledTimes(3);
+});
+
+test('a store that is slower than the looks come: one read at a time', async ({ world }) => {
+  const { tab, look, shown } = await looked(world);
+  const { read } = tab.store;
+  const reads = vi.spyOn(tab.store, 'read').mockImplementation(async (id) => {
+    await new Promise<void>((resolve) => void tab.platform.clock.timer(SECOND, resolve));
+    return read(id);
+  });
+  for (let looks = 0; looks < 59; looks++) {
+    expect(look()).toBe(shown);
+    await world.clock.advance(16);
+  }
+  expect(reads).toHaveBeenCalledOnce();
+  await world.clock.advance(SECOND);
+  look();
+  await rest();
+  expect(reads).toHaveBeenCalledTimes(2);
+});
+
+test('two clients that disagree on whether it is resumable: screens that look whenever they are told to come to rest', async ({ world }) => {
+  const { tab, once, look, shown } = await looked(world);
+  const other = tab.once({ ...ONE, dialect: stripe() });
+  const states = () => [look(), tab.in(() => operation(other, NAME).state)];
+  expect(shown).toMatchObject({ pending: { resumable: true } });
+  let renders = 0;
+  const render = () => {
+    if (++renders < 50) states();
+  };
+  tab.in(() => watch(once, render));
+  tab.in(() => watch(other, render));
+  render();
+  await rest();
+  expect(renders).toBeLessThan(10);
 });
 
 test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
