@@ -166,9 +166,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   });
   if (!taken) return;
   let stays: OnceRecord | undefined = taken;
-  // What this page knows to be done it still knows if the guest's record stays, or if the store fails before the record has moved.
   const known = registry.lastKnown.get(operationKey);
-  if (!knownDone({ client, operationKey }, taken)) registry.lastKnown.delete(operationKey);
   if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = inMemory ? client.store : registry.degraded.get(newOperationKey);
@@ -195,6 +193,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
         emit({ client, namespace: to, name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
+    // What this page knows of it, it still knows if the guest's record stays, or if the store fails before the record has moved.
+    if (!knownDone({ client, operationKey }, taken)) registry.lastKnown.delete(operationKey);
     // A press that has begun since the look goes on in memory. If none has, the next one must find the store: in memory, nobody would find its record.
     const change = (there: unknown) =>
       readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: void registry.degraded.delete(newOperationKey) } : { value: there };

@@ -48,6 +48,30 @@ test('what another page has moved first does not come again after the user has p
   await world.beginsAnew({ tab, once: ann }, key);
 });
 
+test.for<[string, (world: World, tab: Tab) => Promise<unknown>]>([
+  [
+    "the user has an operation of that name, so that the guest's stays",
+    async (world, tab) => {
+      const ann = tab.once({ ...ONE, namespace: 'ann' });
+      await world.end(tab, pay(ann), charged(lost()));
+      await world.run(move(ann, 'guest'));
+    },
+  ],
+  [
+    'the store fails',
+    async (world, tab) => {
+      tab.faults.next('none', 'none', 'fail-before-commit');
+      await expect(world.run(move(tab.once({ ...ONE, namespace: 'ann' }), 'guest'))).rejects.toThrow();
+    },
+  ],
+])("what is not moved, because %s, this page still knows: the guest's press has the same key if the store loses it", async ([, moves], { world, tab }) => {
+  const guest = tab.once({ ...ONE, namespace: 'guest' });
+  const { outcome } = await world.end(tab, pay(guest), charged(lost()));
+  await moves(world, tab);
+  world.empty();
+  expect((await world.end(tab, pay(guest), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
 test('where keys count for one account only, it is not sent again in the account of the user', async ({ world, tab }) => {
   const { ann, key } = await movedAfterLoss(world, tab, { dialect: generic() });
   expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'unknown', key, attempts: 0 });
