@@ -19,7 +19,7 @@ type Place = Pick<OperationRun, 'client' | 'operationKey'>;
  */
 export function keepLastKnown(job: Place & Pick<OperationRun, 'name'>, record: OnceRecord, lease?: OnceRecord['lease']): void {
   const kept = knownDone(job, record) ?? record;
-  const previous = kept.previous?.keyInUse ? kept.previous : undefined;
+  const previous = kept.previous?.keyInUse ? { ...kept.previous, previous: undefined } : undefined;
   if (job.client.platform.server || !(kept.ending || (record.random && job.name.length))) return;
   keepRecent(job.client.registry.lastKnown, job.operationKey, seal({ ...bare(kept), revision: record.revision, previous, lease }), OPERATIONS_MAX);
 }

@@ -115,9 +115,8 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
           const current = readRecord(stored);
           if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
           if (current.state !== state || state === 'pending') return { value: undefined };
-          // This page may not have heard of that end.
-          const { operationKey } = addressOf(client, current.label, namespace, current);
-          if (!current.keyInUse && lastKnown.get(operationKey)?.key === current.key) lastKnown.delete(operationKey);
+          // This page may not have heard of that end, or of a later operation of that name.
+          if (!current.keyInUse) lastKnown.delete(addressOf(client, current.label, namespace, current).operationKey);
           return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs, runsUntil), value: undefined };
         };
         await updateStored({ client, store, id: (found as OnceRecord).id }, remove);

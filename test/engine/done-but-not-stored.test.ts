@@ -119,13 +119,21 @@ describe('the next press', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('sends nothing if a full store has the end as none that another page has settled: that page does not know that it is done', async ({ world }) => {
-    const page = await paid(world, {}, {}, () => full(world.tabs[0] as Tab));
-    const other = world.open({ ...ONE, ...SHOP });
-    await world.clock.advance(60 * SECOND);
-    await world.run(settle(other.once, NAME, 'none'));
-    await isDone(world, page);
-  });
+  test.for<[string, (once: Once) => unknown]>([
+    ['', () => {}],
+    [', and a screen of this page has seen that', onScreen],
+  ])(
+    'sends nothing if a full store has the end as none that another page has settled%s: that page does not know that it is done',
+    async ([, looks], { world }) => {
+      const page = await paid(world, {}, {}, () => full(world.tabs[0] as Tab));
+      const other = world.open({ ...ONE, ...SHOP });
+      await world.clock.advance(60 * SECOND);
+      await world.run(settle(other.once, NAME, 'none'));
+      looks(page.once);
+      await rest();
+      await isDone(world, page);
+    },
+  );
 
   test.for([0, 1])('of a user who has left meanwhile is not told, while the store fails (update %i)', async (update, { world }) => {
     let user = 'shop';

@@ -2,7 +2,7 @@
  * Goal: what a page left open it does not begin anew, even if the store has lost the record: the next press in that page has the same key.
  * Method: after a lost answer the store is emptied, as a user who deletes the site's data does, or `AsyncStorage.clear()` at a log-out.
  */
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { GENERIC, generic } from '../../src/dialects/generic.js';
 import { clear, forget, move, type Once, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
@@ -94,6 +94,73 @@ test.for<[string, (once: Once, tab: Tab, world: World) => Promise<unknown>]>([
   await world.run(clear(once));
   expect(world.record()).toBeUndefined();
   await world.beginsAnew({ tab, once }, key);
+});
+
+test('nor of what another tab has forgotten and pressed again since, which is done', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const other = world.open({ ...ONE, ...SHOP });
+  await world.run(forget(other.once, NAME, { evenIfUnknown: true }));
+  await world.end(other.tab, pay(other.once), charged(answers(201)));
+  await world.clock.advance(HOUR);
+  await world.run(clear(once));
+  await world.beginsAnew({ tab, once }, key);
+});
+
+test.for<[string, (world: World, once: Once) => Promise<unknown>]>([
+  ['a log-out', (world, once) => world.run(clear(once))],
+  [
+    'a look of a screen',
+    (_, once) => {
+      onScreen(once);
+      return rest();
+    },
+  ],
+])('nor does %s forget a key that another tab has left in use after a refusal: a copy sent unseen had its effect', async ([, looks], { world }) => {
+  const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
+  const once = tab.once({ ...ONE, ...SHOP });
+  const { outcome } = await world.end(tab, pay(once), charged(answers(401)));
+  expect(outcome?.effect).toBe('unknown');
+  await world.end(other, pay(other.once({ ...ONE, ...SHOP })), answers(400, { code: 'bad_card' }));
+  expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
+  await looks(world, once);
+  world.empty();
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('nor does a read that began before the press, and shows what was forgotten before', async ({ world }) => {
+  const { tab, once } = await lostAnswer(world);
+  await world.run(forget(once, NAME, { evenIfUnknown: true }));
+  onScreen(once);
+  await rest();
+  const { read } = tab.store;
+  let comes = () => {};
+  const held = new Promise<void>((resolve) => void (comes = resolve));
+  vi.spyOn(tab.store, 'read').mockImplementationOnce(async (id) => {
+    const found = await read(id);
+    await held;
+    return found;
+  });
+  refresh(once);
+  await rest();
+  const { outcome } = await world.end(tab, pay(once), charged(lost()));
+  comes();
+  await rest();
+  world.empty();
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('what it keeps in memory has no answer, also not that to an operation before a refused one', async ({ world }) => {
+  const tab = world.tab({ resends: true });
+  const once = tab.once({ ...ONE, ...SHOP, keep: { response: 'disk' } });
+  await world.end(tab, pay(once), charged(answers(201, { card: '4242' })));
+  await world.end(tab, pay(once, { repeat: 'always' }), answers(400, { code: 'bad_card' }));
+  await world.end(tab, pay(once, { repeat: 'always' }), lost());
+  expect(JSON.stringify(world.record())).toContain('4242');
+  await world.run(clear(once));
+  world.empty();
+  await world.end(tab, pay(once, { keep: { response: false } }), lost());
+  expect(world.record()?.previous).toMatchObject({ keyInUse: true });
+  expect(JSON.stringify(world.record())).not.toContain('4242');
 });
 
 const ENDS: [string, (world: World, once: Once) => Promise<unknown>][] = [
