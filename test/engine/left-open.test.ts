@@ -96,7 +96,14 @@ test.for<[string, (once: Once, tab: Tab, world: World) => Promise<unknown>]>([
   await world.beginsAnew({ tab, once }, key);
 });
 
-test('nor of what another tab has forgotten and pressed again since, which is done', async ({ world }) => {
+test("another user's log-out, which forgets all that is open, leaves it alone", async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  await world.run(clear(tab.once({ ...ONE, namespace: 'bob' }), { unsettled: 'forget' }));
+  world.empty();
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
+});
+
+test('a log-out keeps nothing of what another tab has forgotten and pressed again since, which is done', async ({ world }) => {
   const { tab, once, key } = await lostAnswer(world);
   const other = world.open({ ...ONE, ...SHOP });
   await world.run(forget(other.once, NAME, { evenIfUnknown: true }));
@@ -115,7 +122,7 @@ test.for<[string, (world: World, once: Once) => Promise<unknown>]>([
       return rest();
     },
   ],
-])('nor does %s forget a key that another tab has left in use after a refusal: a copy sent unseen had its effect', async ([, looks], { world }) => {
+])('%s does not make it forget a key that another tab has left in use after a refusal: a copy sent unseen had its effect', async ([, looks], { world }) => {
   const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
   const once = tab.once({ ...ONE, ...SHOP });
   const { outcome } = await world.end(tab, pay(once), charged(answers(401)));
@@ -127,7 +134,7 @@ test.for<[string, (world: World, once: Once) => Promise<unknown>]>([
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
 });
 
-test('nor does a read that began before the press, and shows what was forgotten before', async ({ world }) => {
+test('nor does a read that began before the press, and shows what was forgotten before that', async ({ world }) => {
   const { tab, once } = await lostAnswer(world);
   await world.run(forget(once, NAME, { evenIfUnknown: true }));
   onScreen(once);
