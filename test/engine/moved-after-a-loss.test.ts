@@ -2,7 +2,7 @@
  * Goal: what a page knows of a guest's operation goes to the user at `move`, also if the store has lost the guest's record meanwhile: the user's press has
  * the guest's key. Method: the store loses all records between the guest's press and the log-in.
  */
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
 import { clear, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
@@ -46,6 +46,36 @@ test('what another page has moved first does not come again after the user has p
   await world.run(clear(ann));
   await world.run(move(ann, 'guest'));
   await world.beginsAnew({ tab, once: ann }, key);
+});
+
+test('what has moved before the store failed does not come again either', async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  const { scan } = tab.store;
+  vi.spyOn(tab.store, 'scan').mockImplementation(async (query) => {
+    if ('state' in query && query.state === 'retired') throw new Error('denied');
+    return scan(query);
+  });
+  await expect(world.run(move(ann, 'guest'))).rejects.toThrow();
+  vi.restoreAllMocks();
+  await world.end(tab, pay(ann), replays());
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(ann));
+  await world.run(move(ann, 'guest'));
+  await world.beginsAnew({ tab, once: ann }, outcome?.key);
+});
+
+test("of two guests' payments of one name, the second does not take the place of the first", async ({ world, tab }) => {
+  const keys: unknown[] = [];
+  for (const guest of ['one', 'two']) {
+    const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: guest })), charged(lost()));
+    keys.push(outcome?.key);
+  }
+  world.empty();
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'one'));
+  await world.run(move(ann, 'two'));
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: keys[0] });
 });
 
 test.for<[string, (world: World, tab: Tab) => Promise<unknown>]>([
