@@ -102,6 +102,35 @@ describe('a process that sleeps in the function of `run`, until another one is t
     expect(await told(second, again)).toMatchObject({ effect: 'done' });
   });
 
+  test.each([
+    ['before its call under a child key that an earlier delivery has sent', true],
+    ['between two attempts of its call under a child key', false],
+  ])('%s: the record of that call stays', async (_, earlier) => {
+    const { world, start, told } = scene();
+    const [first, second] = [start('first'), start('second')];
+    const charge = ({ once }: Process, { child }: Attempt) =>
+      pay(once, { operation: ['charge', 'c1'], key: child('charge'), limits: { attempts: earlier ? 1 : 2 } });
+    const work = (process: Process, effect: (attempt: Attempt) => unknown) =>
+      process.tab.in(() => watched(run(process.once, NAME, effect as () => Promise<Response>, { limits: { attempts: 1 } })));
+    world.server.plays(charged(lost()));
+    if (earlier)
+      await told(
+        second,
+        work(second, (attempt) => charge(second, attempt)),
+      );
+    const { effect, end } = slow((attempt) => charge(first, attempt));
+    const [sleeping] = await world.begin(work(first, earlier ? effect : (attempt) => charge(first, attempt)));
+    first.tab.freeze();
+    await world.clock.advance(40 * SECOND);
+    const refused = () => new Response(null, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+    await told(second, work(second, refused));
+    first.tab.thaw();
+    if (earlier) await end();
+    await told(first, sleeping);
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(world.record(['charge', 'c1'])).toMatchObject({ state: 'pending', ambiguous: true, key: world.server.keys[0] });
+  });
+
   // Its claim is behind the first one.
   test.each(Array.from({ length: 23 }, (_, crossing) => crossing + 2))(
     'at crossing %i: nothing is charged after that, until the next delivery',
