@@ -167,7 +167,7 @@ export class App {
     if (context.dead) return;
     const world = this.#world;
     const { error, outcome } = heard;
-    const code = isOnceError(error) ? error.code : error === undefined ? undefined : String(error);
+    const code = error === undefined ? undefined : isOnceError(error) ? error.code : String(error);
     const says = outcome ? `${outcome.effect} (${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''})` : code;
     world.log(() => `${context.id}: ${call.op.user} is told ${says}`);
     world.ends.add(outcome ? `${outcome.type}${'reason' in outcome ? `: ${outcome.reason}` : ''}` : (code ?? 'an answer without an outcome'));
