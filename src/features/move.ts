@@ -228,7 +228,13 @@ function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: 
  * or has it damaged.
  */
 async function moveKnown(client: Client, from: Namespace, to: Namespace): Promise<void> {
-  const { lastKnown } = client.registry;
+  const { lastKnown, flights } = client.registry;
+  // A guest's call under way leaves its operation open, too.
+  for (const [operationKey, { ended, seen }] of flights) {
+    const { record } = seen;
+    if (!ended && record?.state === 'pending' && record.ambiguous && isOperationOf(client, from, operationKey))
+      keepLastKnown({ client, operationKey, name: decodeName(record.label) }, record, record.lease);
+  }
   for (const [operationKey, known] of [...lastKnown])
     if (isOperationOf(client, from, operationKey)) {
       const { id, ns, operationKey: own } = await placeIn(client, to, known);

@@ -5,7 +5,7 @@
 import { expect, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
 import { clear, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
-import { answers, charged, during, lost, replays } from '../support/server.js';
+import { answers, charged, during, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { MINUTE, NAME, ONE, onScreen, pay, rest, test, type World } from '../support/world.js';
 
@@ -118,9 +118,26 @@ test('a second `move`, after the user has paid and logged out, does not bring it
   expect(end.outcome?.key).not.toBe(key);
 });
 
-test('so has it if the record was torn, so that nobody can read whose it is', async ({ world, tab }) => {
+const torn = (world: World): void => world.damage((record) => JSON.stringify(record).slice(0, 99));
+
+test.for<[string, (world: World) => void, 'before' | 'after']>([
+  ['torn before the move', torn, 'before'],
+  ['lost before the move', (world) => world.empty(), 'before'],
+  ['lost after the move', (world) => world.empty(), 'after'],
+])("the user's press goes on with the key of a guest's call that is still under way, also if its record is %s", async ([, spoil, when], { world, tab }) => {
+  const [call] = await world.begin(pay(tab.once({ ...ONE, namespace: 'guest' })), charged(hangs()));
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  if (when === 'before') spoil(world);
+  await world.run(move(ann, 'guest'));
+  if (when === 'after') spoil(world);
+  const press = pay(ann);
+  const { outcome } = await world.end(tab, call, replays());
+  expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('so does it if the call has ended and the record was torn, so that nobody can read whose it is', async ({ world, tab }) => {
   const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
-  world.damage((record) => JSON.stringify(record).slice(0, 99));
+  torn(world);
   const ann = tab.once({ ...ONE, namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
