@@ -197,8 +197,9 @@ describe.each([
     await shop.meets('lose-response');
     expect(await pay(first, shop, { limits: { attempts: 1 } })).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     const began = performance.now();
-    const told = await pay(second, shop, { limits: { attemptMs: 700, totalMs: 5000 } });
-    expect(performance.now() - began).toBeGreaterThanOrEqual(690);
+    // On a busy machine, the answer to an attempt may take a second.
+    const told = await pay(second, shop, { limits: { attemptMs: 2000, totalMs: 30_000 } });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1990);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
