@@ -5,19 +5,19 @@ import { joined, outweighs, weightOf } from '../core/joined.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { leaseOfMove } from '../core/retention.js';
-import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, isOperationOf, namespaceOf } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { keepLastKnown, knownDone, lastKnownOf } from '../engine/last-known.js';
-import { announceChange, emit, publish } from '../engine/observe.js';
-import { readStored, timed, updateStored } from '../engine/record-access.js';
+import { knownDone, lastKnownOf } from '../engine/last-known.js';
+import { announceChange, emit } from '../engine/observe.js';
+import { timed, updateStored } from '../engine/record-access.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
-import { stateOf } from '../engine/state-of-record.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { apartIn, LONG_AGO, ownedAs } from './moved-keys.js';
+import { apartIn, LONG_AGO, ownedAs, placeIn } from './moved-keys.js';
+import { moveKnown, showMoved } from './moved-known.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -204,46 +204,4 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
   if (inMemory) registry.degraded.set(newOperationKey, { ...store, atomic: client.store.atomic }).delete(operationKey);
   showMoved(client, operationKey, newOperationKey, stays, known);
-}
-
-/** Where a guest's record belongs in the namespace `to`. The id of an unnamed operation with a random key does not change. */
-async function placeIn(client: Client, to: Namespace, { label, key, random }: OnceRecord) {
-  const id = isUnnamed(label) ? await idOfUnnamed(client, to, { key, random }) : undefined;
-  const { operationKey, ...address } = addressOf(client, label, to, { key, id });
-  return { client, operationKey, ...(await idsOf(client, address)) };
-}
-
-/** Shows what has moved. `known`: what this page knew of the guest's operation, in case the store loses that; it holds for the user's, too. */
-function showMoved(client: Client, from: OperationKey, to: OperationKey, stays: OnceRecord | undefined, known: OnceRecord | undefined): void {
-  const left = stays && known?.ending ? { ...known, id: stays.id, ns: stays.ns, windowEndsAt: stays.windowEndsAt } : stays;
-  if (left && known?.key === stays?.key && (known?.ending || left.state === 'pending'))
-    keepLastKnown({ client, operationKey: to, name: decodeName(left.label) }, left, left.lease);
-  publish(client, from, stateOf(client, from, undefined));
-  if (stays?.state === 'pending' && !client.registry.flights.has(to)) publish(client, to, stateOf(client, to, stays));
-}
-
-/**
- * Brings what only this page knows to operations of the user: what it knows to be done, although the store did not take that, because another tab may
- * have moved the operation before this page could; and what an earlier call left open, if another tab has moved it, or if the store has lost its record
- * or has it damaged.
- */
-async function moveKnown(client: Client, from: Namespace, to: Namespace): Promise<void> {
-  const { lastKnown, flights } = client.registry;
-  // A guest's call under way leaves its operation open, too.
-  for (const [operationKey, { ended, seen }] of flights) {
-    const { record } = seen;
-    if (!ended && record?.state === 'pending' && record.ambiguous && isOperationOf(client, from, operationKey))
-      keepLastKnown({ client, operationKey, name: decodeName(record.label) }, record, record.lease);
-  }
-  for (const [operationKey, known] of [...lastKnown])
-    if (isOperationOf(client, from, operationKey)) {
-      const { id, ns, operationKey: own } = await placeIn(client, to, known);
-      const stored = readRecord(await readStored({ client, operationKey: own, id }));
-      const isLost = !stored && !lastKnown.has(own) && !readRecord(await readStored({ client, operationKey, id: known.id }));
-      // Another page may have moved it.
-      const comes = isLost || (!known.ending && stored?.key === known.key);
-      // The next `move` must not bring it again: by then the user's operation may have ended.
-      if (comes) lastKnown.delete(operationKey);
-      if (comes || known.ending) showMoved(client, operationKey, own, isLost ? seal(ownedAs({ id, ns }, known, apartIn(client))) : stored, known);
-    }
 }

@@ -1,6 +1,9 @@
 /** Where a guest's key counts, and what becomes of it in the account of the user who has logged in (docs/decisions/0035-whose-key-it-is-after-a-log-in.md). */
 import type { Dialect } from '../core/dialect.js';
+import type { Namespace } from '../core/ids.js';
+import { isUnnamed } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
+import { addressOf, idOfUnnamed, idsOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { guarded } from '../engine/observe.js';
 
@@ -45,4 +48,11 @@ export function ownedAs(ids: Pick<OnceRecord, 'id' | 'ns'>, of: OnceRecord, apar
   const before = readRecord(of.previous);
   const previous = before ? seal(ownedAs(ids, before, apart)) : (of.previous ?? instead);
   return { ...of, ...(apart(of) && { request: undefined, link: undefined, windowEndsAt: LONG_AGO }), ...ids, previous } as OnceRecord;
+}
+
+/** Where a guest's record belongs in the namespace `to`. The id of an unnamed operation with a random key does not change. */
+export async function placeIn(client: Client, to: Namespace, { label, key, random }: OnceRecord) {
+  const id = isUnnamed(label) ? await idOfUnnamed(client, to, { key, random }) : undefined;
+  const { operationKey, ...address } = addressOf(client, label, to, { key, id });
+  return { client, operationKey, ...(await idsOf(client, address)) };
 }

@@ -120,6 +120,19 @@ test('a second `move`, after the user has paid and logged out, does not bring it
 
 const torn = (world: World): void => world.damage((record) => JSON.stringify(record).slice(0, 99));
 
+test('nor does it come again if the call of the guest ended only after the user had paid', async ({ world, tab }) => {
+  const [call] = await world.begin(pay(tab.once({ ...ONE, namespace: 'guest' })), charged(hangs()));
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  const { outcome } = await world.end(tab, pay(ann), replays());
+  expect(outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key });
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(ann));
+  await world.run(move(ann, 'guest'));
+  await world.beginsAnew({ tab, once: ann }, outcome?.key);
+});
+
 test.for<[string, (world: World) => void, 'before' | 'after']>([
   ['torn before the move', torn, 'before'],
   ['lost before the move', (world) => world.empty(), 'before'],
