@@ -20,7 +20,6 @@ type Variation = Partial<Pick<ProbeRequest, 'payload' | 'login'>> & { readonly e
 const POLL_MS_FIRST = 50;
 const POLL_MS_MAX = 1000;
 const COUNTS_MAX = 50;
-/** The longest time to wait for one answer. */
 const ANSWER_MS_MAX = 60_000;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -76,10 +75,7 @@ export class Bench {
       text: await response.text(),
       sent: this.#proxy.sent(),
     }));
-    return within(
-      ANSWER_MS_MAX,
-      answered.catch(() => undefined),
-    );
+    return this.#inTime(answered);
   }
 
   /** Sends one request, to which the proxy does what `fate` says. */
@@ -122,9 +118,14 @@ export class Bench {
   async options(headers: Readonly<Record<string, string>>): Promise<Came | undefined> {
     const answered = fetch(this.#proxy.through(this.target.url()), { method: 'OPTIONS', headers });
     const came = answered.then(({ status, headers: given }) => ({ status, headers: given, text: '' }));
+    return this.#inTime(came);
+  }
+
+  /** The answer; `undefined` if none comes in time. */
+  #inTime(answer: Promise<Came>): Promise<Came | undefined> {
     return within(
-      ANSWER_MS_MAX,
-      came.catch(() => undefined),
+      this.times.answerMs ?? ANSWER_MS_MAX,
+      answer.catch(() => undefined),
     );
   }
 

@@ -41,6 +41,12 @@ export interface ProbeTimes {
   readonly settleMs: number;
   /** How long to wait before a key is sent once more, to see whether the server still knows it. */
   readonly afterMs?: number | undefined;
+  /**
+   * The longest time to wait for one answer.
+   *
+   * @default 60_000
+   */
+  readonly answerMs?: number | undefined;
 }
 
 /** A complete answer. */

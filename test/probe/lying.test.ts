@@ -6,20 +6,24 @@ import { expect, test } from 'vitest';
 import type { ProbeFinding } from '../../src/probe/findings.js';
 import type { ProbeRowName } from '../../src/probe/rows.js';
 import { exitStatusOf, verdictOf } from '../../src/probe/verdict.js';
-import { type Lie, startLiar } from '../servers/support/liar.js';
+import type { Answer } from '../servers/support/http.js';
+import { type Asked, type Ledger, type Lie, startLiar } from '../servers/support/liar.js';
 import * as lies from '../servers/support/lies.js';
-import { findingsOf, probed } from './support/probed.js';
+import { findingsOf, probed, TIMES } from './support/probed.js';
 
-const probeLie = async (lie: Lie) => {
+const probeLie = async (lie: Lie, times = TIMES) => {
   await using liar = await startLiar(lie, 0);
-  return await probed({
-    url: () => `${liar.origin}/payments`,
-    send: ({ url, key, operation, payload, login }) =>
-      payload === 'refused' || payload === 'fails-once' || login !== 'own'
-        ? undefined
-        : fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify({ order: operation, changed: payload }) }),
-    count: () => liar.ledger.effects.length,
-  });
+  return await probed(
+    {
+      url: () => `${liar.origin}/payments`,
+      send: ({ url, key, operation, payload, login }) =>
+        payload === 'refused' || payload === 'fails-once' || login !== 'own'
+          ? undefined
+          : fetch(url, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify({ order: operation, changed: payload }) }),
+      count: () => liar.ledger.effects.length,
+    },
+    { times },
+  );
 };
 
 /** By lie: the row that finds it, and its finding. */
@@ -62,4 +66,13 @@ test('the probe does not accuse an honest server', async () => {
   });
   expect(dialect?.code).toBe("defineDialect({\n  name: 'mine',\n  place: inHeader('Idempotency-Key'),\n  replays: true,\n  answersMismatch: false,\n})");
   expect(exitStatusOf(rows)).toBe(0);
+});
+
+test('an answer that never comes is not waited for longer than told: the probe asks again', async () => {
+  const silentOnce = (asked: Asked, ledger: Ledger): Answer | Promise<Answer> => {
+    const given = ledger.honest(asked);
+    return asked.number === 2 ? new Promise(() => {}) : given;
+  };
+  const { rows } = await probeLie(silentOnce, { ...TIMES, answerMs: 500 });
+  expect(findingsOf(rows)).toMatchObject({ first: 'works', again: 'replays-marked', 'answer-cut': 'replays-marked' });
 });

@@ -22,6 +22,8 @@ import { cellsOf, probed, TIMES } from './support/probed.js';
 const [STEPS, STEP_MS] = [12, 5];
 /** The same patience as the command's. */
 const PATIENCE_MS = 10_000;
+/** Much longer than an answer takes. If none comes, the rest of that patience is left to ask again, as a client would; else the row says that none came. */
+const ANSWER_MS = 5000;
 const PAGE = 'docs/probe.md';
 const HEADING = '## What it says of servers that have a dialect';
 const said = new Map<string, readonly string[]>();
@@ -133,7 +135,10 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     },
     // Gives the probe what the command knows, which is only where the key goes. All servers work at once, so the probe gets
     // more time for each.
-    { times: { ...TIMES, patienceMs: PATIENCE_MS, settleMs: 5 * TIMES.settleMs }, dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
+    {
+      times: { ...TIMES, patienceMs: PATIENCE_MS, answerMs: ANSWER_MS, settleMs: 5 * TIMES.settleMs },
+      dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry },
+    },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
   expect(result.dialect?.code, 'the line for it, by NAMED of src/probe/named.ts, is not the one in WRITTEN of this file').toBe(code);
