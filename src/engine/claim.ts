@@ -53,15 +53,18 @@ export async function takeLock(
   if (held) return { release: held, locked: !!locks && held !== FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
-  const record = readRecord(await orStoreError(job, readStored(job)));
+  const stored = await orStoreError(job, readStored(job));
+  const record = readRecord(stored);
   see(job.seen, record, Math.min(job.seen.at, seenAt(record, deadline - settings.limits.totalMs)));
   const now = clock.now();
+  const known = lastKnownOf(job, now, stored);
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - now) / 2);
   tellWait(job, '', 0, now + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
   // Who had the lock for so long may have stored its record after this look, and sent it. If there is none now, `move` or a log-out may have taken it.
   if (release && !record && sleptSince(client, now)) job.seen.at = -Infinity;
-  return { release: release ?? FREE, lookBefore: { ended: endedBefore(record) }, locked: !!release };
+  // An end that only this page knew then is no end of the operation that this call waits for.
+  return { release: release ?? FREE, lookBefore: { ended: endedBefore(known ?? record) }, locked: !!release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */

@@ -2,7 +2,7 @@
  * Goal: what a page knows to be done it does not do again, even if the store has lost the record during the call, so that the end could not be
  * stored. Method: the store is emptied while a payment is under way, whose answer then arrives.
  */
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { gocardless, stripe } from '../../src/entries/dialects.js';
 import {
   answers as answersFeature,
@@ -211,6 +211,24 @@ describe('a press that means another effect', () => {
     const { outcome } = await world.end(tab, pay(once, { repeat: 'always' }), charged(lost()), repeats);
     expect(outcome).toMatchObject({ type: 'replayed', effect: 'done' });
     await world.beginsAnew({ tab, once }, outcome?.key, { repeat: 'always' });
+  });
+
+  test.for<[string, (world: World) => void]>([
+    ['still has the record', () => {}],
+    ['has lost the record', (world) => world.empty()],
+  ])("with repeat: 'always' does so, too, if it waits for another tab, and the store %s", async ([, meanwhile], { world }) => {
+    const locked = vi.spyOn(world.locks, 'acquire');
+    const page = await paid(world, {}, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    page.tab.faults.clear();
+    meanwhile(world);
+    // The other tab begins nothing.
+    const release = await world.locks.acquire({}, locked.mock.calls[0]?.[1] as string);
+    const [press] = await world.begin(pay(page.once, { repeat: 'always' }), charged(answers(201)));
+    expect(world.server.arrivals).toHaveLength(1);
+    release?.();
+    const { outcome } = await world.end(page.tab, press);
+    expect(outcome).toMatchObject({ type: 'fresh' });
+    expect(outcome?.key).not.toBe(page.key);
   });
 
   test("with repeat: 'if-changed' does so if it is changed", async ({ world, page }) => {
