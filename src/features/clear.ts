@@ -3,14 +3,15 @@
 import { check } from '../check.js';
 import { bare } from '../core/bare.js';
 import type { KeyedOperation, Namespace, OperationKey } from '../core/ids.js';
+import { decodeName } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { addressOf, digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { knownDone } from '../engine/last-known.js';
+import { keepLastKnown, knownDone } from '../engine/last-known.js';
 import { announceChange, publish } from '../engine/observe.js';
 import { updateStored } from '../engine/record-access.js';
-import { noteLogOut } from '../engine/registry.js';
+import { noteLogOut, OPERATIONS_MAX } from '../engine/registry.js';
 import { recordsIn, scanPending, storesOf } from '../engine/scan.js';
 import type { PendingOperation } from '../engine/shown-state.js';
 import { pendingOf } from '../engine/state-of-record.js';
@@ -69,6 +70,7 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     const cleared = await updateStored({ client, store, id: record.id }, change);
     // A window without an end is stored as absent or `null`; so is that of a function that never ran.
     if (cleared?.origin === '') runsUntil = Math.max(runsUntil, cleared.windowEndsAt ?? (cleared.ambiguous ? Infinity : 0));
+    if (cleared && !forget) keepOpen(client, operationKey, cleared);
     if (hidden) continue;
     // The request is gone from the store now, and is removed from memory below.
     const shown = cleared && { ...pendingOf(client, operationKey, cleared), resumable: false };
@@ -91,6 +93,16 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
   // What is open is kept here, too: the app may empty its storage at a log-out.
   for (const [key, { ending }] of lastKnown) if ((forget || ending) && isOperationOf(client, namespace, key)) lastKnown.delete(key);
   return kept;
+}
+
+/**
+ * Keeps in memory what may have been sent, also by an earlier page: the app may empty its storage after this log-out. Not in the place of what this page
+ * has left open itself.
+ */
+function keepOpen(client: Client, operationKey: OperationKey, record: OnceRecord): void {
+  const { lastKnown } = client.registry;
+  if (record.ambiguous && !lastKnown.has(operationKey) && lastKnown.size < OPERATIONS_MAX)
+    keepLastKnown({ client, operationKey, name: decodeName(record.label) }, record, record.lease);
 }
 
 /**

@@ -82,6 +82,42 @@ test.for([
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
 });
 
+/** A page that was loaded again after it had lost the answer, and then logs out. */
+async function leftByAnEarlierPage(world: World, options: Parameters<typeof clear>[1] = {}) {
+  const { tab, key } = await lostAnswer(world);
+  const next = tab.reload();
+  const once = next.once({ ...ONE, ...SHOP });
+  await world.run(clear(once, options));
+  return { tab: next, once, key };
+}
+
+test('a log-out keeps the key of what an earlier page has left open, too, although the app empties its storage after that', async ({ world }) => {
+  const { tab, once, key } = await leftByAnEarlierPage(world);
+  world.empty();
+  await world.clock.advance(HOUR);
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+});
+
+test('not if that log-out drops what is open, and no longer once it has ended', async ({ world }) => {
+  const dropped = await leftByAnEarlierPage(world, { unsettled: 'forget' });
+  world.empty();
+  await world.beginsAnew(dropped, dropped.key);
+  world.empty();
+  const ended = await leftByAnEarlierPage(world);
+  await world.run(settle(ended.once, NAME, 'none'));
+  world.empty();
+  await world.beginsAnew(ended, ended.key);
+});
+
+test('a log-out keeps no more than it has room for, and drops for it nothing that this page has left open itself', async ({ world }) => {
+  const earlier = world.open({ ...ONE, ...SHOP });
+  for (let n = 0; n < 40; n++) await world.end(earlier.tab, pay(earlier.once, { operation: ['pay', n] }), charged(lost()));
+  const { tab, once, key } = await lostAnswer(world);
+  await world.run(clear(once));
+  world.empty();
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+});
+
 test.for<[string, (once: Once, tab: Tab, world: World) => Promise<unknown>]>([
   ['settled as done', (once) => settle(once, NAME, 'done')],
   ['pressed again', (once, tab, world) => world.end(tab, pay(once), replays())],
