@@ -31,10 +31,15 @@ export async function moveKnown(client: Client, from: Namespace, to: Namespace):
     if (isOperationOf(client, from, operationKey)) {
       const { id, ns, operationKey: own } = await placeIn(client, to, known);
       const stored = readRecord(await readStored({ client, operationKey: own, id }));
-      const isLost = !stored && !lastKnown.has(own) && !readRecord(await readStored({ client, operationKey, id: known.id }));
+      const isGone = !lastKnown.has(own) && !readRecord(await readStored({ client, operationKey, id: known.id }));
+      const isLost = isGone && !stored;
       const isMoved = !known.ending && stored?.key === known.key;
-      if (isLost || isMoved) dropOpen(client, operationKey);
-      if (isLost || isMoved || known.ending) showMoved(client, operationKey, own, isLost ? seal(ownedAs({ id, ns }, known, apartIn(client))) : stored, known);
+      // The user has another operation of that name, of another page. If the store loses that one, this page goes on with the guest's.
+      const isBeside = isGone && !known.ending && stored?.state === 'pending' && !isMoved;
+      const owned = seal(ownedAs({ id, ns }, known, apartIn(client)));
+      if (isLost || isMoved || isBeside) dropOpen(client, operationKey);
+      if (isBeside) keepLastKnown({ client, operationKey: own, name: decodeName(known.label) }, owned, known.lease);
+      else if (isLost || isMoved || known.ending) showMoved(client, operationKey, own, isLost ? owned : stored, known);
     }
 }
 

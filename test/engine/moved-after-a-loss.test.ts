@@ -118,6 +118,35 @@ test('a second `move`, after the user has paid and logged out, does not bring it
   expect(end.outcome?.key).not.toBe(key);
 });
 
+/** The guest presses, the answer and all records are lost, and then the user presses the same name on another page, also without an answer. */
+async function besideTheUsersOwn(world: World, tab: Tab) {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  world.empty();
+  const other = world.open({ ...ONE, namespace: 'ann' });
+  const own = (await world.end(other.tab, pay(other.once), charged(lost()))).outcome?.key;
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  return { ann, key: outcome?.key, own };
+}
+
+test("beside the user's own operation of another page, this page goes on with that one, and with the guest's if the store loses it", async ({ world, tab }) => {
+  const { ann, key, own } = await besideTheUsersOwn(world, tab);
+  expect(world.record()).toMatchObject({ key: own });
+  world.empty();
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key });
+});
+
+test("not with the guest's once the user's own has ended: the next press after a log-out is a payment of its own", async ({ world, tab }) => {
+  const { ann, key, own } = await besideTheUsersOwn(world, tab);
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: own });
+  await world.clock.advance(5 * MINUTE);
+  await world.run(clear(ann));
+  await world.run(move(ann, 'guest'));
+  const end = await world.end(tab, pay(ann), charged(answers(201)));
+  expect(end.outcome).toMatchObject({ type: 'fresh' });
+  expect([key, own]).not.toContain(end.outcome?.key);
+});
+
 const torn = (world: World): void => world.damage((record) => JSON.stringify(record).slice(0, 99));
 
 test('nor does it come again if the call of the guest ended only after the user had paid', async ({ world, tab }) => {
