@@ -224,18 +224,18 @@ const projects: TestProjectConfiguration[] = [
       ...inTurn('proof'),
       ...shared,
       testTimeout: MINUTE,
-      include: ['test/{cost,explore,fuzz,probe,properties,simulation,testing}/**/*.test.ts', 'test/stores/!(memory).test.ts', ...UNHURRIED],
+      include: ['test/{cost,explore,fuzz,properties,simulation,testing}/**/*.test.ts', 'test/stores/!(memory).test.ts', ...UNHURRIED],
     },
   },
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
-  // These tests start and kill real processes.
+  // These tests start and kill real processes, or play with a server in real time.
   {
     ...sources,
     test: {
       ...inTurn('node'),
       ...shared,
       globalSetup: [path('test/support/templates.ts')],
-      include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
+      include: ['test/{clients,node,playground,probe,servers}/**/*.test.ts'],
       exclude: SLOW,
       testTimeout: MINUTE,
       hookTimeout: MINUTE,

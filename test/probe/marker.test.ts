@@ -109,7 +109,7 @@ async function startLiar(answerTo: (known: boolean, payload: string, effect: () 
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
   return Object.assign(server, {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/payments`,
-    [Symbol.asyncDispose]: () => new Promise<void>((closed) => http.closeAllConnections() === undefined && http.close(() => closed())),
+    [Symbol.asyncDispose]: () => new Promise<void>((closed) => void http.close(() => closed()).closeAllConnections()),
   });
 }
 
