@@ -34,7 +34,7 @@ async function asked(options: OnceOptions = {}): Promise<Once> {
   const once = page(options);
   panel(once);
   await press(once);
-  await vi.waitFor(() => expect(button('Settle as none')?.disabled).toBe(false));
+  await expect.poll(() => button('Settle as none')?.disabled).toBe(false);
   button('Settle as none')?.click();
   return once;
 }
@@ -80,7 +80,7 @@ test('"Forget", which asks for no confirmation if an operation was not sent, doe
   const shop = { namespace: 'carl', store: memoryStore() };
   // This page is closed while it waits for the network.
   void press(page({ ...shop, connectivity: { online: () => false, subscribe: () => () => {} } }));
-  await vi.waitFor(async () => expect((await shop.store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 1 })).records).toHaveLength(1));
+  await expect.poll(async () => (await shop.store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 1 })).records).toHaveLength(1);
   reload();
   panel(page(shop));
   await says('May have had its effectno');

@@ -10,7 +10,7 @@ test('the panel opens, shows a payment, and closes', async () => {
   const text = () => document.querySelector('oncefetch-devtools')?.shadowRoot?.textContent ?? '';
   const paid = await once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
   expect(await paid.json()).toEqual({ id: 1 });
-  await vi.waitFor(() => expect(text()).toContain('Read as fresh'));
+  await expect.poll(() => text()).toContain('Read as fresh');
   close();
   expect(document.querySelector('oncefetch-devtools')).toBeNull();
 });

@@ -52,7 +52,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   'The tab is closed or reloaded': async () => {
     lose('hang-after-commit');
     void pay(client());
-    await vi.waitFor(() => expect(charges()).toBe(1));
+    await expect.poll(() => charges()).toBe(1);
     reload();
     // Closing a page would free its locks. Here they are still held, so the next page gets no lock manager.
     const next = client({}, { locks: undefined });
@@ -77,7 +77,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     const onOutcome = (outcome: Outcome) => ends.push(outcome);
     const [tab, both] = [client({ onOutcome }), [] as Promise<End>[]];
     both.push(pay(tab), pay(tab));
-    await vi.waitFor(() => expect(shop().server.requests).toHaveLength(1));
+    await expect.poll(() => shop().server.requests).toHaveLength(1);
     reload();
     both.push(pay(client({ onOutcome })));
     await Promise.all(both);

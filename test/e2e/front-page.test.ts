@@ -47,7 +47,7 @@ test('the lanes start by themselves and go on to the next cart; Pause stops them
   expect(charges()).toBe(paid);
   // On a busy machine, the pause may have come during the last cart, whose button says "Play again".
   await page.getByRole('button', { name: /^(Go on|Play again)$/ }).click();
-  await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThan(paid);
+  await expect.poll(charges, { timeout: 60_000 }).toBeGreaterThan(paid);
 });
 
 test('with reduced motion nothing moves until Play is pressed', async () => {
@@ -56,7 +56,7 @@ test('with reduced motion nothing moves until Play is pressed', async () => {
   await page.waitForTimeout(3000);
   expect(playground.shop.query('SELECT 1 FROM intents')).toEqual([]);
   await page.getByRole('button', { name: 'Play' }).click();
-  await expect.poll(charges, { timeout: 30_000 }).toBe(1);
+  await expect.poll(charges, { timeout: 60_000 }).toBe(1);
 });
 
 test('a visitor who changes the checkout takes over: the lanes pause', async () => {
@@ -74,7 +74,7 @@ test('a link replays a run: the same seed has the same faults and the same first
   const href = await first.getByRole('link', { name: 'Link to run 7' }).getAttribute('href');
   expect(href).toBe('?seed=7');
   const armed = async (): Promise<unknown> => {
-    await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(charges, { timeout: 60_000 }).toBeGreaterThan(0);
     return playground.charges('oncefetch')[0]?.amount;
   };
   const amount = await armed();
@@ -105,5 +105,5 @@ test('at the end of a run, the headline counts the harm of this run as the ledge
   await page.reload();
   await expect.poll(() => headline(page, 'Run 1234', 'plain fetch')).toEqual(said);
   const other = await playground.visitor('/?seed=1234', { reducedMotion: 'no-preference' });
-  await expect.poll(async () => (await headline(other, 'Run 1234', 'plain fetch'))[0], { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await headline(other, 'Run 1234', 'plain fetch'))[0], { timeout: 60_000 }).toBe(1);
 });

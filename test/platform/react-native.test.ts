@@ -68,7 +68,7 @@ describe('what NetInfo and AppState say', () => {
     const { addEventListener, tell } = network();
     const { online } = senses({ NetInfo: { addNetworkStateListener: addEventListener, getNetworkStateAsync: async () => ({ isConnected: false }) } });
     expect(online()).toBeUndefined();
-    await vi.waitFor(() => expect(online()).toBe(false));
+    await expect.poll(() => online()).toBe(false);
     tell({ isConnected: true });
     expect(online()).toBe(true);
   });
@@ -356,7 +356,7 @@ test('an app that is killed while it pays, and opened again, waits for nobody: t
   launch(() => new Promise(() => {}))
     .press()
     .catch(() => {});
-  await vi.waitFor(() => expect(keys).toHaveLength(2));
+  await expect.poll(() => keys).toHaveLength(2);
   const again = launch(async () => Response.json({}, { status: 201 }));
   expect((await pending(again.once)).map(({ inFlight, resumable }) => [inFlight, resumable])).toEqual(Array(2).fill([false, true]));
   // If a press waited for the 15 s of a lease, this test would take too long.

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { STORE_TIMEOUT_MS } from '../../src/engine/record-access.js';
 import { createOnce, outcomeOf } from '../../src/entries/index.js';
 import { d1Store } from '../../src/stores/cloudflare/d1.js';
@@ -125,7 +125,7 @@ test('a write that the lock of another connection holds up until the call has en
   other.exec('ROLLBACK');
   // A later update gets its turn only after the late write.
   await store.update('later', () => ({ next: { id: 'later', ns: 'ns', state: 'pending', label: 'l', forgetAt: 1 }, value: 0 }));
-  await vi.waitFor(() => expect(other.prepare('SELECT id FROM oncefetch_records').all()).toEqual([{ id: 'later' }]));
+  await expect.poll(() => other.prepare('SELECT id FROM oncefetch_records').all()).toEqual([{ id: 'later' }]);
   other.close();
   await store.close();
   rmSync(folder, { recursive: true });

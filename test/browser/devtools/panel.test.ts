@@ -3,7 +3,7 @@
  * nothing behind. Method: a real page, real requests to a real server that loses answers, and the panel used through
  * its buttons and boxes.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clear, createOnce, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
@@ -86,7 +86,7 @@ describe('an unsettled operation', () => {
     eyes.button('Settle as done').closest('.detail')?.dispatchEvent(new PointerEvent('pointerenter'));
     await once.fetch(shop.url, order('pay', 2)).catch(() => {});
     await eyes.until('pay / 2');
-    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 2: unsettled', 'pay / 1: unsettled']));
+    await expect.poll(() => eyes.rows).toEqual(['pay / 2: unsettled', 'pay / 1: unsettled']);
     eyes.button('Settle as done').click();
     await eyes.until('Settled: done.');
     expect((await pending(once)).map(({ name }) => name)).toEqual([['pay', 2]]);

@@ -9,7 +9,7 @@ import { act, createElement as h } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
-import { afterEach, describe, expect, vi } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import type * as Lib from '../realm/lib.js';
 import { checkOf, client, define, host, lineOf, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
@@ -46,7 +46,7 @@ test.for([
   // By then a request would have arrived.
   if (pays) await shop.arrived(1);
   else await new Promise((resolve) => setTimeout(resolve, 300));
-  await vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(says));
+  await expect.poll(() => host.querySelector('[role=status]')?.textContent).toBe(says);
   expect(await arrivals(shop)).toBe(count);
 });
 
@@ -121,7 +121,7 @@ describe('a form that is added after its element', () => {
   });
 
   test('later, as by a streaming server: the missing form is reported, and later presses are sent once', async ({ shop }) => {
-    await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
+    await filled(shop, () => expect.poll(() => reported).toHaveLength(1));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
 });
@@ -298,7 +298,7 @@ test('React renders the next order in its `onSubmit`, in the same form: nothing 
   await act(() => root.render(order(1, next)));
   const button = (): HTMLElement => host.querySelector('button') as HTMLElement;
   button().click();
-  await vi.waitFor(() => expect(reported).toHaveLength(1));
+  await expect.poll(() => reported).toHaveLength(1);
   expect(reported).toEqual(['TypeError: once-form: the attribute operation must not change in a listener of submit']);
   button().click();
   await expect.poll(() => host.querySelector(tag)?.getAttribute('state')).toBe('done');

@@ -147,7 +147,7 @@ test('a framework renders the used-up key again: the corrected form is sent unde
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   const root = createRoot(host);
   await act(() => root.render(h(Form)));
-  const says = (text: string): Promise<void> => vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(text));
+  const says = (text: string): Promise<void> => expect.poll(() => host.querySelector('[role=status]')?.textContent).toBe(text);
   const press = (): void => (host.querySelector('form button') as HTMLElement).click();
   press();
   await says('Look again.');

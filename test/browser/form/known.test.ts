@@ -40,7 +40,7 @@ test('known for the user before: the unsettled operation of the user who logs in
 test('known before the page knew its user: it counts for the first user', async () => {
   const { page, once } = await bobComes(undefined);
   await expect.poll(() => page.element.state).toBe('done');
-  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  await expect.poll(() => pending(once)).toEqual([]);
 });
 
 test('known again, set by the server or the app: it counts for the user who is logged in then', async () => {
@@ -48,7 +48,7 @@ test('known again, set by the server or the app: it counts for the user who is l
   await page.says(/^Not sure yet/);
   page.element.setAttribute('known', 'done');
   refresh(once);
-  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  await expect.poll(() => pending(once)).toEqual([]);
 });
 
 test.each(['never', 'always'] as const)('known for an earlier press: a later press, with repeat %s, stays unsettled', async (repeat) => {
@@ -138,7 +138,7 @@ test.each(['before', 'after'] as const)(
     expect(await pending(once)).toHaveLength(1);
     // Setting it again while the page stays refers to the present.
     element.setAttribute('known', 'done');
-    await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+    await expect.poll(() => pending(once)).toEqual([]);
   },
 );
 
@@ -157,7 +157,7 @@ test.each([
   expect(await pending(once)).toHaveLength(1);
   // Setting it again while the page stays refers to the present.
   element.setAttribute('known', 'done');
-  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  await expect.poll(() => pending(once)).toEqual([]);
 });
 
 test('known in a copy of the page that a framework had kept: a press after the rendering stays unsettled', async () => {
@@ -174,7 +174,7 @@ test('known in a copy of the page that a framework had kept: a press after the r
   expect([copy.state, await pending(page.once)]).toEqual(['unknown', [expect.anything()]]);
   // The next press learns it from the server.
   copy.querySelector('form')?.requestSubmit();
-  await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
+  await expect.poll(() => pending(page.once)).toEqual([]);
 });
 
 test.each([
@@ -192,7 +192,7 @@ test.each([
     host.innerHTML = `<${page.element.localName} ${DONE}><form method="post" action="${page.shop.url}"></form></${page.element.localName}>`;
     const fetched = host.firstElementChild as OnceFormElement;
     await expect.poll(() => fetched.state).toBe(open ? 'unknown' : 'done');
-    await vi.waitFor(async () => expect(await pending(page.once)).toHaveLength(open));
+    await expect.poll(() => pending(page.once)).toHaveLength(open);
     // So it does when a framework sets it again: the page from which it does that may be fetched before the press, too.
     fetched.removeAttribute('known');
     fetched.setAttribute('known', 'done');
@@ -201,7 +201,7 @@ test.each([
     expect(await pending(page.once)).toHaveLength(open);
     // The next press learns it from the server.
     if (open) fetched.querySelector('form')?.requestSubmit();
-    await vi.waitFor(async () => expect([fetched.state, await pending(page.once)]).toEqual(['done', []]));
+    await expect.poll(async () => [fetched.state, await pending(page.once)]).toEqual(['done', []]);
     await page.shop.oneEffect();
   },
 );
@@ -244,7 +244,7 @@ test.each([
   expect([page.element.state, await pending(once)]).toEqual(['unknown', [expect.anything()]]);
   // The next press learns it from the server.
   page.press();
-  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  await expect.poll(() => pending(once)).toEqual([]);
 });
 
 test('known in an element that a framework inserts: a press before the page began is settled, also if it may be repeated', async () => {
@@ -253,7 +253,7 @@ test('known in an element that a framework inserts: a press before the page bega
   clock.mockRestore();
   const page = show({ shop, element: DONE, client: { repeat: 'always' } });
   await expect.poll(() => page.element.state).toBe('done');
-  await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+  await expect.poll(() => pending(once)).toEqual([]);
 });
 
 test.each([

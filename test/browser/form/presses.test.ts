@@ -3,7 +3,7 @@
  * something that was not sent; it finds the rendered key however the page is written. Method: a server that answers
  * when the test says so.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Asked, client, define, host, lineOf, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
@@ -23,7 +23,7 @@ async function sending(asked: Asked, button = 'button') {
     return new Promise<Response>((resolve) => waits.push(resolve));
   }) as typeof globalThis.fetch;
   const page = show({ ...asked, client: { fetch } });
-  const arrived = (count: number): Promise<void> => vi.waitFor(() => expect(waits).toHaveLength(count));
+  const arrived = (count: number): Promise<void> => expect.poll(() => waits).toHaveLength(count);
   page.press(button);
   await arrived(1);
   const answer = (answer: Response, of = 0): void => waits[of]?.(answer);
@@ -148,7 +148,7 @@ describe('only the first press of a gesture counts', () => {
       click(other.querySelector('form') as HTMLFormElement, 1);
       answer(paid());
       await page.says(DONE);
-      await vi.waitFor(() => expect(lineOf(other)?.textContent).toBe(DONE));
+      await expect.poll(() => lineOf(other)?.textContent).toBe(DONE);
       expect(sent).toHaveLength(1);
     },
   );

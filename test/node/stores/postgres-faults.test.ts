@@ -195,7 +195,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const newer = await admin.connect();
     await newer.query(`BEGIN; ${postgresMigration({ table: 'raced' })} COMMENT ON TABLE raced IS 'oncefetch schema 2'; DROP INDEX raced_place`);
     const older = admin.query(postgresMigration({ table: 'raced' }));
-    await vi.waitFor(async () => expect((await newer.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).rows).toHaveLength(1));
+    await expect.poll(async () => (await newer.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).rows).toHaveLength(1);
     await newer.query('COMMIT');
     await older;
     expect((await newer.query(`SELECT to_regclass('raced_place') AS place, to_regclass('raced_time')::text AS time`)).rows).toEqual([

@@ -235,7 +235,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
       await store.close();
       flushes[0]?.(null);
       expect(await first).toBe('stored');
-      await vi.waitFor(() => expect(flushes).toHaveLength(2));
+      await expect.poll(() => flushes).toHaveLength(2);
       flushes[1]?.(null);
       expect(await second).toBe('stored');
     });
