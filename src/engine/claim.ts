@@ -192,8 +192,10 @@ export async function claim(job: OperationRun, made?: MadeKey, rule = begin, isS
     job.seen.aheadMs = storeNow - now;
     const taken = stored === undefined && (isNamed || settings.key !== undefined) && mayBeTaken(job, key.keyKind, now);
     known = lastKnownOf(job, storeNow, stored);
-    begun = taken ? { do: 'nothing' } : begins(stored ?? known, claimant, now, storeNow);
-    see(job.seen, readRecord(stored));
+    const found = readRecord(stored);
+    // What this page left open comes before a refused record that another page has stored in its place.
+    begun = taken ? { do: 'nothing' } : begins(found && known?.state === 'pending' ? known : (stored ?? known), claimant, now, storeNow);
+    see(job.seen, found);
     if (begun.do === 'drive' && (job.seen.over || job.logOuts !== logOutsOf(client, job.namespace))) begun = { do: 'nothing' };
     if (begun.do === 'busy') job.seen.at = seenAt(begun.record, now);
     // What only this page knows is stored again, so that other tabs know it, too.

@@ -5,7 +5,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { knownDone } from './last-known.js';
+import { lastKnownOf } from './last-known.js';
 import { emit } from './observe.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
@@ -121,5 +121,5 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another
   // tab has stored of what this page knows to be done.
   const record = readRecord(stored);
-  return record?.ending?.effect === 'none' && !knownDone(place, record);
+  return record?.ending?.effect === 'none' && !lastKnownOf(place, askedAt, stored);
 }

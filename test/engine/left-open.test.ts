@@ -2,10 +2,10 @@
  * Goal: what a page left open it does not begin anew, even if the store has lost the record: the next press in that page has the same key.
  * Method: after a lost answer the store is emptied, as a user who deletes the site's data does, or `AsyncStorage.clear()` at a log-out.
  */
-import { expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { GENERIC, generic } from '../../src/dialects/generic.js';
 import { clear, forget, move, type Once, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
-import { answers, charged, during, lost, replays } from '../support/server.js';
+import { answers, charged, during, type Entry, lost, replays } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
 import { DAY, HOUR, NAME, ONE, onScreen, pay, rest, test, type World } from '../support/world.js';
 
@@ -116,6 +116,61 @@ test('a log-out keeps no more than it has room for, and drops for it nothing tha
   await world.run(clear(once));
   world.empty();
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+});
+
+describe('another page, which knew nothing of it, has pressed the same name since the store was emptied', () => {
+  async function pressedElsewhere(world: World, meets: Entry, of: TabOptions = {}) {
+    const page = await lostAnswer(world, of);
+    world.empty();
+    const other = world.open({ ...ONE, ...SHOP }, of);
+    const own = (await world.end(other.tab, pay(other.once), meets)).outcome?.key;
+    expect(own).not.toBe(page.key);
+    return { ...page, own };
+  }
+
+  test('and was refused: this page goes on with its own key, which may have had its effect', async ({ world }) => {
+    const { tab, once, key } = await pressedElsewhere(world, answers(402));
+    expect(world.record()).toMatchObject({ state: 'retired' });
+    const shown = onScreen(once);
+    await rest();
+    expect(shown.state).toMatchObject({ phase: 'unsettled', pending: { key } });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+    expect(world.record()).toMatchObject({ state: 'settled', key });
+  });
+
+  test('and lost the answer: if the key of that page is refused, this one does not say none, and then goes on with its own', async ({ world }) => {
+    const { tab, once, key, own } = await pressedElsewhere(world, lost());
+    expect((await world.end(tab, pay(once), replays(402))).outcome).toMatchObject({ effect: 'unknown', key: own });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+  });
+
+  test('and lost the answer, and so does this one: once that key is refused, it goes on with its own', async ({ world }) => {
+    const { tab, once, key, own } = await pressedElsewhere(world, lost());
+    expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ effect: 'unknown', key: own });
+    expect((await world.end(tab, pay(once), replays(402))).outcome).toMatchObject({ effect: 'unknown', key: own });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
+  });
+
+  test('and was refused: a press that is given up before it begins does not say that nothing was sent', async ({ world }) => {
+    const { tab, once } = await pressedElsewhere(world, answers(402));
+    const stop = new AbortController();
+    tab.at(1, () => stop.abort());
+    expect((await world.end(tab, pay(once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('and was refused, so that its key stays in use: this page goes on with that one, under which a copy may have had its effect', async ({ world }) => {
+    const { tab, once, own } = await pressedElsewhere(world, answers(400, { code: 'bad_card' }), { resends: true });
+    expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: own });
+  });
+
+  test('and has paid: this page is told so', async ({ world }) => {
+    const { tab, once, own } = await pressedElsewhere(world, charged(answers(201)));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: own });
+    await world.clock.advance(HOUR);
+    await world.run(clear(once));
+    await world.beginsAnew({ tab, once }, own);
+  });
 });
 
 test.for<[string, (once: Once, tab: Tab, world: World) => Promise<unknown>]>([

@@ -136,6 +136,18 @@ test("beside the user's own operation of another page, this page goes on with th
   expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key });
 });
 
+test("so it does if what moves to the user is the guest's operation of another page, which knew nothing of the first one", async ({ world, tab }) => {
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ONE, namespace: 'guest' })), charged(lost()));
+  world.empty();
+  const other = world.open({ ...ONE, namespace: 'guest' });
+  const own = (await world.end(other.tab, pay(other.once), charged(lost()))).outcome?.key;
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect(world.record()).toMatchObject({ key: own });
+  world.empty();
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
 test("not with the guest's once the user's own has ended: the next press after a log-out is a payment of its own", async ({ world, tab }) => {
   const { ann, key, own } = await besideTheUsersOwn(world, tab);
   expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: own });
