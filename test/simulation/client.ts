@@ -88,6 +88,7 @@ export const reconcileIn =
       const byKey = context.client.reconciles === 'by-key';
       const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts, byKey }) : 'none';
       const refused = faults.hits(random, 'reconcileRefused');
+      if (truth === 'done' && !refused) facts?.saidDoneTo.add(context.id);
       const responds = faults.hits(random, 'reconcileResponds');
       const status = refused ? random.pick([401, 503]) : truth === 'done' ? 200 : 404;
       const said = refused || responds ? new Response(JSON.stringify({ status }), { status }) : truth;

@@ -175,6 +175,12 @@ export interface KeyFacts {
   byHand: boolean;
   /** What the app said of the key was not true. */
   lied: boolean;
+  /** The other keys of the operation whose records the browser had removed when this key was first stored. */
+  readonly evictedBefore: Set<string>;
+  /** The contexts to which the app's `reconcile` has said that it is done. */
+  readonly saidDoneTo: Set<string>;
+  /** When the app last told each context that it is over, so that the context drops what it remembers of the key. */
+  readonly droppedAt: Map<string, number>;
   /** When each context last read that the key was pending, and marked as sent. */
   readonly seen: Map<string, number>;
   readonly sends: Send[];

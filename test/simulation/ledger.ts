@@ -146,6 +146,9 @@ export class Books implements Ledger {
       sends: [],
       effects: [],
       inner: new Set(),
+      evictedBefore: new Set(),
+      saidDoneTo: new Set(),
+      droppedAt: new Map(),
       none: undefined,
       seen: new Map(),
     };
@@ -205,6 +208,7 @@ export class Books implements Ledger {
     if (!after) return;
     const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random, context);
+    if (isNew) for (const one of op.keys.values()) if (one.end === 'evicted') key.evictedBefore.add(one.key);
     key.writtenAt = this.now();
     key.storedFor.set(user, Number.POSITIVE_INFINITY);
     // Where the name may take effect again, a guest's operation that `move` puts in the place of what the user has done is the next one.

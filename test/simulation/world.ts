@@ -281,7 +281,20 @@ export class World {
   doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
     const deed = { context: context.id, what, about, since: this.time.now };
     this.#deeds.add(deed);
-    return work().finally(() => this.#deeds.delete(deed));
+    return work()
+      .then((value) => {
+        this.#dropped(deed);
+        return value;
+      })
+      .finally(() => this.#deeds.delete(deed));
+  }
+
+  /** A context drops what it remembers by itself of an operation that the app has ended or forgotten, and at a log-out of what it knows to be done. */
+  #dropped({ context, what, about }: ByHand & { readonly context: string; readonly about: OpFacts | string }): void {
+    if (what === 'move') return;
+    for (const key of this.books.keys.values())
+      if (key.op === about || (personOf(String(about)) === key.op.user && (what === 'clear-forget' || key.end === 'settled' || key.saidDoneTo.has(context))))
+        key.droppedAt.set(context, this.time.now);
   }
 
   /** A correct wall clock. */

@@ -26,8 +26,9 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
   const { op, epoch } = effect.key;
   const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
   const apart = (older: KeyFacts, other: KeyFacts): Apart | undefined => {
-    const why = excuse(older, ledger) ?? younger(other);
-    return why && !knewBetter(why, older, older === other ? effect.key : other) ? why : asGuest(other, effect.key);
+    const next = older === other ? effect.key : other;
+    const why = excuse(older, ledger, next) ?? younger(other);
+    return why && !(why === 'kept-in-memory-only' && older.bornIn === next.bornIn) ? why : asGuest(other, effect.key);
   };
   const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
   for (const key of inOrder.filter(({ effects }) => effects.some(({ send }) => send.part === effect.send.part))) {
@@ -36,13 +37,6 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
     if (why) ledger.apart(why, op);
     else ledger.violate(NAME, op, says(key === effect.key, key.key, effect, ledger));
   }
-}
-
-/** The context that made the younger key could know the older one: it was in its own memory, or the page had left the operation open. */
-function knewBetter(why: Apart, older: KeyFacts, { bornIn, op }: KeyFacts): boolean {
-  if (why === 'kept-in-memory-only') return older.bornIn === bornIn;
-  const leftOpen = !op.unnamed && bornIn.startsWith('tab') && older.settledAt === 0 && older.sends.some(({ context }) => context === bornIn);
-  return why === 'evicted-with-random-key' && leftOpen;
 }
 
 /**
@@ -55,7 +49,7 @@ function perIntention({ key, send }: Effect, ledger: Ledger): void {
     if (other.epoch === key.epoch || !other.effects.some((one) => one.send.part === send.part)) continue;
     const [first, later] = other.bornAt < key.bornAt ? [other, key] : [key, other];
     // A record that is there and only due to be forgotten is another matter: it is not judged here.
-    if (!first.swept || first.end === 'forgotten' || first.byHand || excuse(first, ledger)) continue;
+    if (!first.swept || first.end === 'forgotten' || first.byHand || excuse(first, ledger, later)) continue;
     const { call } = (later === key ? send : other.effects[0]?.send) ?? send;
     const seenAt = first.seen.get(call?.context ?? '');
     if (!call || call.verb === 'resume' || seenAt === undefined || seenAt < call.begunAt) continue;
@@ -101,7 +95,11 @@ function unchanged(effect: Effect, ledger: Ledger): void {
 
 /** Names belong to a namespace: under the same name, the user who logged in has another operation than the one that settled for the guest. */
 const asGuest = (earlier: KeyFacts, now: KeyFacts): Apart | undefined =>
-  earlier.user !== earlier.op.user && earlier.end === 'settled' && now.user === now.op.user ? 'settled-as-guest' : undefined;
+  earlier.user !== earlier.op.user && hadSettled(earlier, now) && now.user === now.op.user ? 'settled-as-guest' : undefined;
+
+/** Whether the earlier key had settled when the later one was made. The storage may have been emptied since. */
+const hadSettled = (earlier: KeyFacts, now: KeyFacts): boolean =>
+  earlier.end === 'settled' || (earlier.end === 'evicted' && earlier.settledAt > 0 && !now.evictedBefore.has(earlier.key));
 
 const says = (same: boolean, earlier: string, effect: Effect, ledger: Ledger): string =>
   `a second effect at ${ledger.now()}, ${same ? `under the same key ${earlier}` : `under ${effect.key.key} after one under ${earlier}`}`;

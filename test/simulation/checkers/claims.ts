@@ -1,6 +1,7 @@
 /** What others may do with a record while a call drives it. */
 import { type Call, type Commit, does, type KeyFacts, type Ledger, type Send } from '../facts.js';
 import { inMemoryOnly } from './excuse.js';
+import { wasUnknown } from './left-open.js';
 
 export const NAME = 'one-key';
 
@@ -97,6 +98,14 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
       one.sends.every((send) => send.call && isLost(send.call) && !ledger.isFrozen(send.context) && wall < one.windowEndsAt),
   );
   if (lost) ledger.violate(NAME, op, `call ${call.id} sent ${key.key}, although ${lost.key} of an equal call had ended as unknown before`);
+}
+
+/** A page that has left an operation open goes on with its key, also if the storage was emptied. */
+export function besideLeftOpen({ key, call, context }: Send, ledger: Ledger): void {
+  const { op, epoch, evictedBefore } = key;
+  if (op.unnamed || !key.random || key.sends.length > 1 || key.bornIn !== context) return;
+  const open = [...op.keys.values()].find((one) => evictedBefore.has(one.key) && one.random && one.epoch === epoch && !one.none && !wasUnknown(one, key));
+  if (open) ledger.violate(NAME, op, `call ${call?.id} sent ${key.key}, although its page had left ${open.key} open`);
 }
 
 /** A call that waited while another context drove the same payload is told how that ended, and sends nothing itself. */

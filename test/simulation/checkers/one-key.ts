@@ -1,6 +1,6 @@
 /** Promise 3: one key per operation from begin to settle, whoever drives it. */
 import { type Checker, type Commit, type Ledger, type Send, wasSent } from '../facts.js';
-import { afterLogOut, afterWaiting, besideDamaged, besideLost, endedByAnother, LATE_MS_MAX, NAME, wentOn } from './claims.js';
+import { afterLogOut, afterWaiting, besideDamaged, besideLeftOpen, besideLost, endedByAnother, LATE_MS_MAX, NAME, wentOn } from './claims.js';
 import { withoutConsent } from './consent.js';
 
 /** A key may be replaced only if its record has settled, or if it is known that the key was never sent. */
@@ -35,6 +35,7 @@ function sent(send: Send, ledger: Ledger) {
   afterWaiting(send, ledger);
   besideDamaged(send, ledger);
   besideLost(send, ledger);
+  besideLeftOpen(send, ledger);
   withoutConsent(send, ledger, NAME);
 }
 

@@ -2,6 +2,7 @@
 import type { Outcome } from '../../../src/core/outcome.js';
 import { type Call, type Checker, type Effect, type Fact, isWhole, type KeyFacts, type Ledger, type OpFacts, type Told } from '../facts.js';
 import { excuse, inMemoryOnly, isGuests } from './excuse.js';
+import { leftOpen } from './left-open.js';
 
 const NAME = 'outcome-is-true';
 
@@ -87,19 +88,22 @@ function saidNone(op: OpFacts, { slept }: Told, outcome: Outcome, call: Call | u
       : same.filter((one) => !isGuests(one, call));
   // While its context slept with the answer, another call began anew with the key that the refusal had left in use.
   const later = (one: KeyFacts, at: number): boolean => slept === true && at >= one.rebornAt;
-  for (const one of about) if (one.effects.some(({ at }) => !later(one, at))) judge(one, `none, and ${one.key} has had an effect`, ledger);
+  for (const one of about) if (one.effects.some(({ at }) => !later(one, at))) judge(one, `none, and ${one.key} has had an effect`, ledger, one, call);
   if (!call || op.unnamed) return;
   // Whatever became of its own key, a call must not be told "none" if another key had an effect before the call began.
   for (const one of same)
     if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
-      judge(one, `none, and ${one.key} had an effect before`, ledger, key);
+      judge(one, `none, and ${one.key} had an effect before`, ledger, key, call);
 }
 
-/** `by`: the key of the outcome. Its record may be in the memory of one context, which saw nothing of the others. */
-function judge(key: KeyFacts, says: string, ledger: Ledger, by = key): void {
+/**
+ * `by`: the key of the outcome. Its record may be in the memory of one context, which saw nothing of the others. `call`: the call that was told so. If its
+ * page had left the operation open under `key`, it knows that key although the storage was emptied.
+ */
+function judge(key: KeyFacts, says: string, ledger: Ledger, by = key, call?: Call): void {
   const unseen = inMemoryOnly(by, ledger) && key.sends.every(({ context }) => context !== by.bornIn);
   const why = excuse(key, ledger) ?? (unseen ? 'kept-in-memory-only' : undefined);
-  if (why) ledger.apart(why, key.op);
+  if (why && !(why === 'evicted-with-random-key' && call && leftOpen(key, call.context, call.begunAt, call))) ledger.apart(why, key.op);
   else ledger.violate(NAME, key.op, says);
 }
 

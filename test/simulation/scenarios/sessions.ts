@@ -44,6 +44,34 @@ export const comingIn: Scenario = {
   }),
 };
 
+export const emptied: Scenario = {
+  name: 'emptied',
+  says: "the site's data are deleted while pages stay open that know what they have left open; guests log in, on one page or on all, and log out",
+  options: (random) => ({
+    devices: [{ ...(tabs(random)[0] as Devices[number]), slots: Array.from({ length: random.int(2, 3) }, () => 'tab' as const) }],
+    guests: true,
+    logInLagMs: random.pick([0, 60_000]),
+    server: { ...family(random), workMs: [5, 20_000], anyAccount: random.chance(0.7) },
+    client: { keep: { request: random.chance(0.5) }, reconciles: random.chance(0.2), limits: random.pick([undefined, { attempts: 1 }]) },
+    faults: { ...NETWORK, ...SERVER, responseLost: 0.5 },
+    workload: {
+      ...PEOPLE,
+      // With those of the guest and of both users, a page leaves no more operations open than it remembers.
+      operations: 10,
+      presses: 3,
+      gapMs: 10_000,
+      insistent: 0.5,
+      freeze: 0,
+      restart: 0,
+      die: 0,
+      evict: 0.5,
+      logIn: 0.6,
+      logOut: 0.4,
+      guestAgain: 0.6,
+    },
+  }),
+};
+
 export const setClocks: Scenario = {
   name: 'set-clocks',
   says: "the clock of the store that machines share is set by minutes, before and after a guest's log-in, or those of the machines by hours, while work takes long",
