@@ -8,21 +8,23 @@ import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { tryBreaks } from './breaks.mjs';
 
-/** By default about as many operations as one scenario has in `npm test`. */
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { operations: { type: 'string', default: '100' } } });
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { operations: { type: 'string' } } });
+/** About as many operations as one scenario has in `npm test`. A break that shows more rarely has a number of its own. */
+const OPERATIONS = 100;
 const SEEDS = [1, 1000, 2000, 3000];
 const UNSEEN_MAX = 1;
 
-/** @typedef {import('./breaks.mjs').Break & { readonly scenario: string }} Break */
+/** @typedef {import('./breaks.mjs').Break & { readonly scenario: string, readonly operations?: number }} Break */
 
 /**
  * @param {string} main
  * @param {string} scenario
+ * @param {string} operations
  * @param {number} base
  * @returns {[checker: string, times: number][]}
  */
-function complaints(main, scenario, base) {
-  const args = [main, '--json', '--scenario', scenario, '--operations', values.operations, '--base', String(base)];
+function complaints(main, scenario, operations, base) {
+  const args = [main, '--json', '--scenario', scenario, '--operations', operations, '--base', String(base)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
   if (!stdout) throw new Error(`the simulation printed nothing: ${stderr}`);
   return Object.entries(JSON.parse(stdout).checkers);
@@ -36,18 +38,20 @@ function looks(sound) {
    * The checkers that complain of the unbroken sources as well, so that they say nothing about a break.
    *
    * @param {string} scenario
+   * @param {string} operations
    * @param {number} base
    */
-  const complainsAnyway = (scenario, base) => {
-    const id = `${scenario} ${base}`;
-    if (!known.has(id)) known.set(id, new Set(complaints(sound, scenario, base).map(([name]) => name)));
+  const complainsAnyway = (scenario, operations, base) => {
+    const id = `${scenario} ${operations} ${base}`;
+    if (!known.has(id)) known.set(id, new Set(complaints(sound, scenario, operations, base).map(([name]) => name)));
     return /** @type {Set<string>} */ (known.get(id));
   };
   /** @param {Break} broken @param {string} main */
-  return ({ scenario }, main) => {
+  return ({ scenario, operations: own = OPERATIONS }, main) => {
+    const operations = values.operations ?? String(own);
     const said = SEEDS.map((base) => {
-      const anyway = complainsAnyway(scenario, base);
-      const fresh = complaints(main, scenario, base).filter(([name]) => !anyway.has(name));
+      const anyway = complainsAnyway(scenario, operations, base);
+      const fresh = complaints(main, scenario, operations, base).filter(([name]) => !anyway.has(name));
       const also = anyway.size ? ` (the unbroken sources: ${[...anyway].join(', ')})` : '';
       return { seen: fresh.length > 0, says: `seed ${base}: ${fresh.map(([name, n]) => `${name} ${n}`).join(', ') || 'unseen'}${also}` };
     });

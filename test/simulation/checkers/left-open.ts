@@ -34,6 +34,7 @@ export function leftOpen(key: KeyFacts, context: string, at: number, but?: Call)
  */
 export function wasUnknown(older: KeyFacts, { bornIn, bornAt, evictedBefore, sends }: KeyFacts): boolean {
   const maker = sends.find(({ context }) => context === bornIn)?.call;
-  const seen = maker && (older.seen.get(bornIn) ?? Number.NEGATIVE_INFINITY) >= maker.begunAt;
+  const seenAt = older.seen.get(bornIn) ?? Number.NEGATIVE_INFINITY;
+  const seen = maker !== undefined && seenAt >= maker.begunAt && seenAt <= bornAt;
   return evictedBefore.has(older.key) && !seen && !leftOpen(older, bornIn, bornAt, maker);
 }

@@ -56,18 +56,19 @@ export const emptied: Scenario = {
     faults: { ...NETWORK, ...SERVER, responseLost: 0.5 },
     workload: {
       ...PEOPLE,
-      // With those of the guest and of both users, a page leaves no more operations open than it remembers.
+      // So few that a page remembers all that it has left open.
       operations: 10,
-      presses: 3,
-      gapMs: 10_000,
-      insistent: 0.5,
+      spanMs: 240_000,
+      presses: 4,
+      gapMs: 6000,
+      insistent: 0.6,
       freeze: 0,
       restart: 0,
       die: 0,
-      evict: 0.5,
-      logIn: 0.6,
-      logOut: 0.4,
-      guestAgain: 0.6,
+      evict: 1,
+      logIn: 1,
+      logOut: 0.8,
+      guestAgain: 0.4,
     },
   }),
 };
