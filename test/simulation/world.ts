@@ -292,8 +292,10 @@ export class World {
   /** A context drops what it remembers by itself of an operation that the app has ended or forgotten, and at a log-out of what it knows to be done. */
   #dropped({ context, what, about }: ByHand & { readonly context: string; readonly about: OpFacts | string }): void {
     if (what === 'move') return;
+    const heard = ({ key, op, saidDoneTo }: KeyFacts): boolean =>
+      saidDoneTo.has(context) || op.calls.some(({ context: of, told }) => of === context && told?.outcome?.effect === 'done' && told.outcome.key === key);
     for (const key of this.books.keys.values())
-      if (key.op === about || (personOf(String(about)) === key.op.user && (what === 'clear-forget' || key.end === 'settled' || key.saidDoneTo.has(context))))
+      if (key.op === about || (personOf(String(about)) === key.op.user && (what === 'clear-forget' || key.end === 'settled' || heard(key))))
         key.droppedAt.set(context, this.time.now);
   }
 
