@@ -34,12 +34,12 @@ export function knownDone(job: Place, of: Pick<OnceRecord, 'key' | 'createdAt'>)
 }
 
 /**
- * What this page has left open under another key than that of `record`: the store has lost it, and another page, which knew nothing of it, has begun
+ * What this page has sent and left open under another key than that of `record`: the store has lost it, and another page, which knew nothing of it, has begun
  * the name anew.
  */
 export function otherOpen({ client, operationKey }: Place, { key }: OnceRecord): OnceRecord | undefined {
   const known = client.registry.lastKnown.get(operationKey);
-  return known && !known.ending && known.key !== key ? known : undefined;
+  return known?.ambiguous && !known.ending && known.key !== key ? known : undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export function lastKnownOf(job: Place & Partial<Pick<OperationRun, 'resumeOnly'
   const { client, resumeOnly, settings = client.settings } = job;
   const record = !resumeOnly && client.registry.lastKnown.get(job.operationKey);
   const found = record && readRecord(stored);
-  const refused = found && found.state === 'retired' && !found.keyInUse && otherOpen(job, found);
+  const refused = found && found.state === 'retired' && otherOpen(job, found);
   const counts = !found || refused || ((found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }

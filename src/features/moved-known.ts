@@ -35,7 +35,7 @@ export async function moveKnown(client: Client, from: Namespace, to: Namespace):
       const isLost = isGone && !stored;
       const isMoved = !known.ending && stored?.key === known.key;
       // The user has another operation of that name, of another page. If the store loses that one, this page goes on with the guest's.
-      const isBeside = isGone && !known.ending && stored?.state === 'pending' && !isMoved;
+      const isBeside = isGone && !known.ending && stored && stored.state !== 'settled' && !isMoved;
       const owned = seal(ownedAs({ id, ns }, known, apartIn(client)));
       if (isLost || isMoved || isBeside) dropOpen(client, operationKey);
       if (isBeside) keepLastKnown({ client, operationKey: own, name: decodeName(known.label) }, owned, known.lease);

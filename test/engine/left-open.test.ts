@@ -158,10 +158,10 @@ describe('another page, which knew nothing of it, has pressed the same name sinc
     expect((await world.end(tab, pay(once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('and was refused, so that its key stays in use: this page goes on with that one, under which a copy may have had its effect', async ({ world }) => {
-    const { tab, once, own } = await pressedElsewhere(world, answers(400, { code: 'bad_card' }), { resends: true });
+  test('and was refused, so that its key stays in use: this page goes on with its own, which rather had its effect', async ({ world }) => {
+    const { tab, once, key } = await pressedElsewhere(world, answers(400, { code: 'bad_card' }), { resends: true });
     expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
-    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: own });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
   });
 
   test('and has paid: this page is told so', async ({ world }) => {
