@@ -177,6 +177,8 @@ export interface KeyFacts {
   lied: boolean;
   /** The other keys of the operation whose records the browser had removed when this key was first stored. */
   readonly evictedBefore: Set<string>;
+  /** The browser has removed its record at some time; a page that knew the key may have stored it again. */
+  wasEvicted: boolean;
   /** The contexts to which the app's `reconcile` has said that it is done. */
   readonly saidDoneTo: Set<string>;
   /** When the app last told each context that it is over, so that the context drops what it remembers of the key. */

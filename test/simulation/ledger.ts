@@ -147,6 +147,7 @@ export class Books implements Ledger {
       effects: [],
       inner: new Set(),
       evictedBefore: new Set(),
+      wasEvicted: false,
       saidDoneTo: new Set(),
       droppedAt: new Map(),
       none: undefined,
@@ -288,6 +289,7 @@ export class Books implements Ledger {
     if (does(byHand, 'settle', 'settle-soon', 'lie')) key.byHand = true;
     // A log-out that forgets unsettled operations removes the record, and the lease in it.
     if (!after && does(byHand, 'clear-forget')) key.held = undefined;
+    key.wasEvicted ||= why === 'evicted';
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // When it turns out that nothing was sent, the record before it is put back.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';

@@ -294,9 +294,9 @@ export class World {
     if (what === 'move') return;
     const heard = ({ key, op, saidDoneTo }: KeyFacts): boolean =>
       saidDoneTo.has(context) || op.calls.some(({ context: of, told }) => of === context && told?.outcome?.effect === 'done' && told.outcome.key === key);
+    const isOver = ({ op }: KeyFacts): boolean => [...op.keys.values()].some((key) => key.end === 'settled' || heard(key));
     for (const key of this.books.keys.values())
-      if (key.op === about || (personOf(String(about)) === key.op.user && (what === 'clear-forget' || key.end === 'settled' || heard(key))))
-        key.droppedAt.set(context, this.time.now);
+      if (key.op === about || (personOf(String(about)) === key.op.user && (what === 'clear-forget' || isOver(key)))) key.droppedAt.set(context, this.time.now);
   }
 
   /** A correct wall clock. */

@@ -1,6 +1,7 @@
 /** Promise 1: at most one effect per operation, under any mix of faults. */
 import type { Apart, Checker, Effect, KeyFacts, Ledger, OpFacts } from '../facts.js';
 import { excuse, inMemoryOnly, innerExcuse } from './excuse.js';
+import { wasDoneUnseen } from './left-open.js';
 
 const NAME = 'at-most-one';
 
@@ -33,7 +34,8 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
   const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
   for (const key of inOrder.filter(({ effects }) => effects.some(({ send }) => send.part === effect.send.part))) {
     const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
-    const why = key === effect.key ? again(effect, ledger) : apart(older, key);
+    const unseen = wasDoneUnseen(key, effect.send) ? 'evicted-with-random-key' : undefined;
+    const why = key === effect.key ? again(effect, ledger) : (apart(older, key) ?? unseen);
     if (why) ledger.apart(why, op);
     else ledger.violate(NAME, op, says(key === effect.key, key.key, effect, ledger));
   }

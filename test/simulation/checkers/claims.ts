@@ -46,6 +46,9 @@ export const wentOn = (send: Send, since: number, now: number): boolean => looke
 export function afterLogOut(send: Send, ledger: Ledger): void {
   const { key } = send;
   const first = key.sends.filter((one) => one.call === send.call && one.attempt === 1).at(-1);
+  // A guest's call and one of the user may be under way under one key in one page. Then the send may be that of the one that began after the log-out.
+  const isLater = ({ context, begunAt, told }: Call): boolean => context === send.context && begunAt > key.clearedAt && !(told && told.at < ledger.now());
+  if (key.op.calls.some(isLater)) return;
   if (first && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.clearedAt} ms after a log-out by the call that had sent it before`);
 }
@@ -104,6 +107,8 @@ export function besideLost({ key, call, context, thawedAt, wall }: Send, ledger:
 export function besideLeftOpen({ key, call, context }: Send, ledger: Ledger): void {
   const { op, epoch, evictedBefore } = key;
   if (op.unnamed || !key.random || key.sends.length > 1 || key.bornIn !== context) return;
+  // What had settled for the guest does not count for the user who has logged in.
+  if ([...op.keys.values()].some((one) => one.user !== op.user && one.end === 'settled' && key.user === op.user)) return;
   const open = [...op.keys.values()].find((one) => evictedBefore.has(one.key) && one.random && one.epoch === epoch && !one.none && !wasUnknown(one, key));
   if (open) ledger.violate(NAME, op, `call ${call?.id} sent ${key.key}, although its page had left ${open.key} open`);
 }

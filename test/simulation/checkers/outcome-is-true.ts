@@ -65,7 +65,9 @@ function whosePayload(
   if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context && key.user === user && !byLogOut)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
   // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
-  const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
+  // Which payloads another page has sent under a key, only the record tells, which may have been removed with the storage.
+  const isLost = key.wasEvicted && key.effects.every(({ send }) => send.context !== context);
+  const unsure = key.doubtful || isLost || (outcome.type === 'fresh' && !outcome.certain);
   if (unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} got a remembered answer, ${had}`);
   // A changed payload must be sent, unless the operation settled while this call was under way.
