@@ -135,6 +135,7 @@ export async function checkBeforeAttempt(drive: Driver): Promise<Stopped | undef
   const next = marked(record, job.settings.limits.keyWindowMs, storeTimeOf(job));
   if (!(await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed'))) return stopWith(drive, 'store');
   drive.record = next;
+  job.seen.record = next;
   return checkBeforeAttempt(drive);
 }
 

@@ -7,7 +7,7 @@ import { type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswe
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { keyOfAnswer } from './address.js';
 import type { OperationRun } from './client.js';
-import { keepLastKnown, knownDone, otherOpen } from './last-known.js';
+import { keepLastKnown, knownDone } from './last-known.js';
 import { commit } from './record-access.js';
 import { keepRecent } from './registry.js';
 import type { Result } from './result.js';
@@ -64,16 +64,14 @@ export async function endRecord(
     return commit(job, record, next, durability);
   };
   const stored = (await put(answer)) || (!!answer && (await put(second)));
-  // A refusal of another page's key says nothing of what this page has left open under its own.
-  const isOpen = !done && otherOpen(job, record);
-  if (stored && !isOpen) job.client.registry.lastKnown.delete(job.operationKey);
+  if (stored) job.client.registry.lastKnown.delete(job.operationKey);
   // Keep in memory that it is done. With `always`, the next call means another effect, unless no caller has heard of this one: because all gave up, or are
   // told `unknown`. Then keep it as open, so that the next call goes on with it.
   else if (done) {
     const unheard = isAbandoned(job) || (ending.type === 'replayed' && ending.from === 'elsewhere');
     keepLastKnown(job, repeat === 'always' && unheard ? record : ended(job.client.platform.clock.now()));
   }
-  return stored && !isOpen;
+  return stored;
 }
 
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */

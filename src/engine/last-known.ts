@@ -34,24 +34,16 @@ export function knownDone(job: Place, of: Pick<OnceRecord, 'key' | 'createdAt'>)
 }
 
 /**
- * What this page has sent and left open under another key than that of `record`: the store has lost it, and another page, which knew nothing of it, has begun
- * the name anew.
- */
-export function otherOpen({ client, operationKey }: Place, { key }: OnceRecord): OnceRecord | undefined {
-  const known = client.registry.lastKnown.get(operationKey);
-  return known?.ambiguous && !known.ending && known.key !== key ? known : undefined;
-}
-
-/**
  * The last known record, if it counts beside what is `stored`. One that is open counts if the store has lost its record, has it damaged, or has a
- * refused one of another page in its place, because a new key would be a second effect. One that is done also counts if the store has it as pending or as none. Neither counts after the time for which a
- * name is remembered: the operation may have been done elsewhere by then, and its record swept.
+ * refused one of another page in its place, because a new key would be a second effect. One that is done also counts if the store has it as pending or as
+ * none. Neither counts after the time for which a name is remembered: the operation may have been done elsewhere by then, and its record swept.
  */
 export function lastKnownOf(job: Place & Partial<Pick<OperationRun, 'resumeOnly' | 'settings'>>, storeNow: number, stored?: unknown): OnceRecord | undefined {
   const { client, resumeOnly, settings = client.settings } = job;
   const record = !resumeOnly && client.registry.lastKnown.get(job.operationKey);
   const found = record && readRecord(stored);
-  const refused = found && found.state === 'retired' && otherOpen(job, found);
+  // While a record is there, its revision only rises. So the store has lost what this page left open, and another page has begun the name anew.
+  const refused = found && found.state === 'retired' && record.ambiguous && found.key !== record.key && found.revision <= record.revision;
   const counts = !found || refused || ((found.ending?.effect ?? 'none') === 'none' && knownDone(job, found));
   return record && counts && record.touchedAt + settings.keep.forMs > storeNow ? record : undefined;
 }

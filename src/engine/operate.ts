@@ -15,7 +15,7 @@ import { contextOfCall } from './context.js';
 import { busyError, failed, failure, withFacts } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
-import { keepLastKnown, knownDone, otherOpen } from './last-known.js';
+import { keepLastKnown, knownDone } from './last-known.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { counted, isWithin, unheard } from './nested.js';
 import { announceChange, emit, guarded, publish, readAnew } from './observe.js';
@@ -227,7 +227,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const finished = await holdingLease(drive, async () => finish(drive, await makeAttempts(drive, payload)));
   // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
   if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  else if (!otherOpen(job, record)) keepLastKnown(job, drive.record, start.found?.lease);
+  else keepLastKnown(job, drive.record, start.found?.lease);
   return finished;
 }
 

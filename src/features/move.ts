@@ -8,7 +8,7 @@ import { leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { knownDone, lastKnownOf, otherOpen } from '../engine/last-known.js';
+import { knownDone, lastKnownOf } from '../engine/last-known.js';
 import { announceChange, emit } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { recordsIn, type Scanned, scanPending, storesOf } from '../engine/scan.js';
@@ -195,7 +195,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     }
     // What this page knows of it, it still knows if the guest's record stays, or if the store fails before the record has moved.
     // So it does of what it has left open under another key, which the store has lost.
-    if (!knownDone({ client, operationKey }, taken) && !otherOpen({ client, operationKey }, taken)) registry.lastKnown.delete(operationKey);
+    if (known?.ending ? !knownDone({ client, operationKey }, taken) : known?.key === key) registry.lastKnown.delete(operationKey);
     // A press that has begun since the look goes on in memory. If none has, the next one must find the store: in memory, nobody would find its record.
     const change = (there: unknown) =>
       readRecord(there)?.sum === readRecord(hiding)?.sum ? { next: null, value: void registry.degraded.delete(newOperationKey) } : { value: there };

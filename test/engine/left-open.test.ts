@@ -118,6 +118,18 @@ test('a log-out keeps no more than it has room for, and drops for it nothing tha
   expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
 });
 
+test('what another tab has learned to be refused stays so: the next card of either page is a new attempt, and its refusal is told', async ({ world }) => {
+  const { tab, once, key } = await lostAnswer(world);
+  const other = world.open({ ...ONE, ...SHOP });
+  expect((await world.end(other.tab, pay(other.once), replays(402))).outcome).toMatchObject({ effect: 'none', key });
+  for (const page of [other, { tab, once }]) {
+    const { outcome } = await world.end(page.tab, pay(page.once), answers(402));
+    expect(outcome).toMatchObject({ effect: 'none' });
+    expect(outcome?.key).not.toBe(key);
+  }
+  await world.beginsAnew({ tab, once }, key);
+});
+
 describe('another page, which knew nothing of it, has pressed the same name since the store was emptied', () => {
   async function pressedElsewhere(world: World, meets: Entry, of: TabOptions = {}) {
     const page = await lostAnswer(world, of);
@@ -138,19 +150,6 @@ describe('another page, which knew nothing of it, has pressed the same name sinc
     expect(world.record()).toMatchObject({ state: 'settled', key });
   });
 
-  test('and lost the answer: if the key of that page is refused, this one does not say none, and then goes on with its own', async ({ world }) => {
-    const { tab, once, key, own } = await pressedElsewhere(world, lost());
-    expect((await world.end(tab, pay(once), replays(402))).outcome).toMatchObject({ effect: 'unknown', key: own });
-    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
-  });
-
-  test('and lost the answer, and so does this one: once that key is refused, it goes on with its own', async ({ world }) => {
-    const { tab, once, key, own } = await pressedElsewhere(world, lost());
-    expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ effect: 'unknown', key: own });
-    expect((await world.end(tab, pay(once), replays(402))).outcome).toMatchObject({ effect: 'unknown', key: own });
-    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done', key });
-  });
-
   test('and was refused: a press that is given up before it begins does not say that nothing was sent', async ({ world }) => {
     const { tab, once } = await pressedElsewhere(world, answers(402));
     const stop = new AbortController();
@@ -162,6 +161,13 @@ describe('another page, which knew nothing of it, has pressed the same name sinc
     const { tab, once, key } = await pressedElsewhere(world, answers(400, { code: 'bad_card' }), { resends: true });
     expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
+  });
+
+  test("and was refused twice: then its record looks as if this page's key had ended before, and this page begins anew", async ({ world }) => {
+    const { tab, once, key } = await pressedElsewhere(world, answers(402));
+    const other = world.open({ ...ONE, ...SHOP });
+    await world.end(other.tab, pay(other.once), answers(402));
+    await world.beginsAnew({ tab, once }, key);
   });
 
   test('and has paid: this page is told so', async ({ world }) => {

@@ -7,7 +7,7 @@ import { generic } from '../../src/dialects/generic.js';
 import { clear, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, during, hangs, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { MINUTE, NAME, ONE, onScreen, pay, rest, test, type World } from '../support/world.js';
+import { MINUTE, NAME, ONE, onScreen, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 /** The guest presses, the answer and all records are lost, and `move` brings what the page knows. */
 async function movedAfterLoss(world: World, tab: Tab, options: OnceOptions = {}) {
@@ -184,6 +184,19 @@ test.for<[string, (world: World) => void, 'before' | 'after']>([
   if (when === 'before') spoil(world);
   await world.run(move(ann, 'guest'));
   if (when === 'after') spoil(world);
+  const press = pay(ann);
+  const { outcome } = await world.end(tab, call, replays());
+  expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+});
+
+test('so does it if the call began without a network, so that its record said at first that nothing was sent', async ({ world, tab }) => {
+  tab.online = false;
+  const [call] = await world.begin(pay(tab.once({ ...ONE, namespace: 'guest' })), charged(hangs()));
+  await world.clock.advance(4 * SECOND);
+  expect(world.server.arrivals).toHaveLength(1);
+  world.empty();
+  const ann = tab.once({ ...ONE, namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
   const press = pay(ann);
   const { outcome } = await world.end(tab, call, replays());
   expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
