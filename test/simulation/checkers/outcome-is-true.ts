@@ -100,12 +100,14 @@ function saidNone(op: OpFacts, { slept }: Told, outcome: Outcome, call: Call | u
 
 /**
  * `by`: the key of the outcome. Its record may be in the memory of one context, which saw nothing of the others. `call`: the call that was told so. If its
- * page had left the operation open under `key`, it knows that key although the storage was emptied.
+ * page had left the operation open under `key`, it knows that key although the storage was emptied. But where another page has stored a key of its own
+ * since, it goes on with that one, and is told how that one ended.
  */
 function judge(key: KeyFacts, says: string, ledger: Ledger, by = key, call?: Call): void {
   const unseen = inMemoryOnly(by, ledger) && key.sends.every(({ context }) => context !== by.bornIn);
   const why = excuse(key, ledger) ?? (unseen ? 'kept-in-memory-only' : undefined);
-  if (why && !(why === 'evicted-with-random-key' && call && leftOpen(key, call.context, call.begunAt, call))) ledger.apart(why, key.op);
+  const knew = why === 'evicted-with-random-key' && by === key && call && leftOpen(key, call.context, call.begunAt, call);
+  if (why && !knew) ledger.apart(why, key.op);
   else ledger.violate(NAME, key.op, says);
 }
 
