@@ -5,7 +5,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
-import { lastKnownOf } from './last-known.js';
+import { knownDone, lastKnownOf } from './last-known.js';
 import { emit } from './observe.js';
 import { Late, sleptSince, THAW_MS, within } from './wait.js';
 
@@ -119,7 +119,7 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   // record was lost.
   if (stored === undefined) return absent && storeForOperation(place).atomic && !place.client.registry.lastKnown.has(place.operationKey);
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment. Nor does an end as none that another
-  // tab has stored of what this page knows to be done.
+  // tab has stored of what this page knows to be done, or has left open under another key.
   const record = readRecord(stored);
-  return record?.ending?.effect === 'none' && !lastKnownOf(place, askedAt, stored);
+  return record?.ending?.effect === 'none' && !knownDone(place, record) && !lastKnownOf(place, askedAt, stored);
 }

@@ -189,6 +189,17 @@ describe('the next press', () => {
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
+  test('is not told none if it is given up before it begins, where another tab has stored none, however short a time ends are kept', async ({ world }) => {
+    const page = await paid(world, { keep: { forMs: 0 } }, {}, () => world.tabs[0]?.faults.rate('fail-before-commit', 1));
+    page.tab.faults.clear();
+    const other = world.open({ ...ONE, ...SHOP });
+    await world.end(other.tab, pay(other.once), replays(402));
+    expect(world.record()).toMatchObject({ state: 'retired' });
+    const stop = new AbortController();
+    page.tab.at(1, () => stop.abort());
+    expect((await world.end(page.tab, pay(page.once, { signal: stop.signal }))).outcome).toMatchObject({ effect: 'unknown' });
+  });
+
   test('of a function of `run` does not call it', async ({ world }) => {
     const { tab, once } = world.open({ ...ONE, ...SHOP });
     let calls = 0;
